@@ -340,11 +340,23 @@ static bool is_taken(fm_world *world, const struct fm_jam *jam)
     return false;
 }
 
+// Says of all units what is done for them.
+static void note_help(fm_world *world, const struct fm_jam *jam, fm_agent_help help)
+{
+    for (uint32_t i = 0; i < jam->unit_count; i++) {
+        struct fm_agent *agent = fm_world_find(world, jam->agents[i]);
+        if (agent != NULL) {
+            agent->help = (uint8_t)help;
+        }
+    }
+}
+
 // Returns whether there is something to search for.
 static bool begin_search(fm_world *world, struct fm_jam *jam, const struct fm_agent *first)
 {
     uint32_t size = world->rules.classes[first->class_index].size;
     uint32_t cells_max = attempts[jam->attempt].cells_max * size * size;
+    note_help(world, jam, FM_HELP_NONE); // those of the attempt before
     jam->cell_count = jam->unit_count = jam->kind_count = jam->anchor_count = 0;
     jam->cells_max = cells_max < FM_KNOT_CELLS_MAX ? cells_max : FM_KNOT_CELLS_MAX;
     memset(jam->table, 0, sizeof jam->table);
@@ -355,6 +367,7 @@ static bool begin_search(fm_world *world, struct fm_jam *jam, const struct fm_ag
                                    .kind_count = jam->kind_count,
                                    .beside = jam->beside,
                                    .kinds = jam->kinds};
+    note_help(world, jam, FM_HELP_SEARCH);
     return jam->units[0].goal != FM_KNOT_NONE && !is_taken(world, jam) &&
            fm_knot_create(&ground, jam->units, jam->unit_count, attempts[jam->attempt].nodes_max,
                           world->tick, &world->memory, &jam->knot) == FM_OK;
@@ -362,6 +375,7 @@ static bool begin_search(fm_world *world, struct fm_jam *jam, const struct fm_ag
 
 static void drop(fm_world *world, struct fm_jam *jam)
 {
+    note_help(world, jam, FM_HELP_NONE);
     struct fm_team *team = fm_team_of(world, jam->team);
     struct fm_jam **link = &team->jams;
     while (*link != jam) {
@@ -441,7 +455,7 @@ static uint32_t look_around(fm_world *world, uint32_t number)
             continue;
         }
         const fm_mover *mover = mover_at(world, agent);
-        agent->stuck = is_stuck(agent, mover);
+        agent->stuck = agent->jammed = is_stuck(agent, mover);
         team->stuck_left += agent->stuck;
         // A unit that goes home again and again, and is pushed away again, is at home at times.
         bool is_pushed = mover->parked && agent->pushed_tick + FM_JAM_TICKS > world->tick;
@@ -613,6 +627,7 @@ static void search(fm_world *world, struct fm_jam *jam)
         return;
     case FM_KNOT_FOUND:
         jam->is_found = true;
+        note_help(world, jam, FM_HELP_PLAN);
         follow(world, jam);
         return;
     case FM_KNOT_FAILED:

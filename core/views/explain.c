@@ -153,6 +153,9 @@ fm_status fm_world_explain_now(const fm_world *world, fm_agent_id id, fm_explana
     }
     *explanation = (fm_explanation){.agent = id, .state = (fm_agent_state)agent->state};
     explanation->waits_ticks = waits_of(world, agent);
+    explanation->is_stuck = agent->jammed;
+    explanation->kept_ticks = agent->hindered / 2u;
+    explanation->help = (fm_agent_help)agent->help;
     find_reason(world, agent, explanation);
     return FM_OK;
 }

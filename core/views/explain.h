@@ -42,6 +42,10 @@ typedef struct fm_explanation {
     fm_cell chain_cells[FM_EXPLAINED_CHAIN_MAX]; // where they stand
     uint32_t chain_count;
     uint64_t waits_ticks; // since its last step or its order began, whichever is later
+    bool is_stuck;        // did not get away when jams were looked for last, see jams.h
+    uint32_t kept_ticks; // in which it has not come nearer to its goal, less those in which it made
+                         // the step that it wanted
+    fm_agent_help help;  // what is done for it
     // Newest first.
     fm_history_entry orders[FM_EXPLAINED_ORDERS_MAX];
     fm_history_entry replans[FM_EXPLAINED_REPLANS_MAX]; // of the search that leads it now

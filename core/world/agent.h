@@ -58,7 +58,9 @@ struct fm_agent {
     uint64_t asking_since;  // tick from which its priority grows; 0: it does not want to move
     uint32_t nearest;       // that its leg has brought it, see patience.h; 0: not known yet
     uint16_t hindered;      // ticks since then in which others blocked it
-    bool stuck;             // was stuck at the last search for jams and has not been helped since
+    bool jammed;            // was stuck at the last search for jams
+    bool stuck;             // the same, and has not been helped since
+    uint8_t help;           // fm_agent_help
 };
 
 // A game's own bytes on an agent.

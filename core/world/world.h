@@ -47,6 +47,20 @@ static inline fm_agent_id fm_agent_id_unpack(uint64_t packed)
 //    └── order ends ────┘  │  └──> HOLDING         (stands where its order wants it)
 //                          └── BLOCKED             (goal unreachable, order says wait)
 //
+// What is done for a unit that is stuck, or stands among those who are; see core/crowd/jam.h.
+//
+// X(enumerator, name on the wire)
+#define FM_AGENT_HELP_LIST(X)                                                                      \
+    X(FM_HELP_NONE, "none")                                                                        \
+    X(FM_HELP_SEARCH, "search")                                                                    \
+    X(FM_HELP_PLAN, "plan")
+
+typedef enum fm_agent_help {
+#define X(enumerator, name) enumerator,
+    FM_AGENT_HELP_LIST(X)
+#undef X
+} fm_agent_help;
+
 // X(enumerator, name on the wire)
 #define FM_AGENT_STATE_LIST(X)                                                                     \
     X(FM_AGENT_IDLE, "idle")                                                                       \

@@ -14,6 +14,8 @@
 #include "core/commands/create.h"
 #include "core/generate/generate.h"
 #include "core/tick/tick.h"
+#include "core/views/explain.h"
+#include "core/views/inspect.h"
 #include "core/views/view_delta.h"
 #include "core/world/words.h"
 
@@ -27,6 +29,7 @@
 #define SIDE_MIN    32u
 #define SIDE_MAX    1024u
 #define SIDE        256u // cells, of the generated map
+#define SHOWN       72u  // cells a side that are drawn
 
 static const fm_lab_option options[] = {
     {"map", "NAME", "map; a generated one"},
@@ -37,6 +40,7 @@ static const fm_lab_option options[] = {
     {"neighbours", "N", "4 or 8; 8"},
     {"planner", "NAME", "of all units; dstar-lite"},
     {"sizes", NULL, "units of 1 to 4 cells a side: 70, 20, 7 and 3 of 100; else all of 1"},
+    {"show", NULL, "at the end: who gets nowhere, and where the most of them stand"},
     FM_LAB_OPTION_MAPS,
     {.name = NULL},
 };
@@ -45,6 +49,7 @@ struct unit {
     fm_agent_id id;
     fm_cell cell, anchor;
     uint32_t anchored; // tick
+    uint32_t size;     // cells a side
     bool is_still;     // longer than STILL_TICKS, and counted
 };
 
@@ -158,12 +163,14 @@ static void set_up(const fm_lab *lab)
     for (uint32_t i = 0; i < game.count; i++) {
         struct unit *unit = &game.units[i];
         unit->cell = draw_cell();
+        uint32_t class_index = draw_class(lab);
         fm_command spawn = {.kind = FM_COMMAND_SPAWN,
                             .team = i % teams + 1,
                             .cells = &unit->cell,
                             .cell_count = 1,
-                            .class_index = draw_class(lab),
+                            .class_index = class_index,
                             .placing = FM_PLACE_NEAREST};
+        unit->size = rules.classes[class_index].size;
         result = (fm_command_result){.spawned = &unit->id};
         apply(&spawn, &result);
         game.by_slot[unit->id.index1 - 1] = i;
@@ -223,6 +230,92 @@ static void play(fm_lab *lab, uint32_t ticks)
     }
 }
 
+// ---- showing ------------------------------------------------------------------------------------
+
+static const char *const why_names[] = {
+#define X(enumerator, name) name,
+    FM_WHY_LIST(X)
+#undef X
+};
+
+// Who gets nowhere, where it wants to go next, and who stands there.
+static void show_still(void)
+{
+    for (uint32_t i = 0; i < game.count; i++) {
+        const struct unit *unit = &game.units[i];
+        if (!unit->is_still) {
+            continue;
+        }
+        static fm_explanation explanation;
+        fm_agent_report report;
+        fm_lab_check(game.lab, fm_world_explain(game.world, unit->id, &explanation), "explain");
+        fm_lab_check(game.lab, fm_world_describe(game.world, unit->id, &report), "describe");
+        uint32_t x = fm_cell_x(unit->cell), y = fm_cell_y(unit->cell);
+        printf("%u: size %u at %u,%u to %u,%u for %u ticks: %s", unit->id.index1, unit->size, x, y,
+               fm_cell_x(report.goal), fm_cell_y(report.goal), game.tick - unit->anchored,
+               why_names[explanation.why]);
+        for (uint32_t j = 0; j < explanation.chain_count; j++) {
+            printf("%s %u", j == 0 ? ", by" : ",", explanation.chain[j].index1);
+        }
+        printf("\n");
+    }
+}
+
+static bool covers(const struct unit *unit, uint32_t x, uint32_t y)
+{
+    uint32_t left = fm_cell_x(unit->cell), top = fm_cell_y(unit->cell);
+    return left <= x && x < left + unit->size && top <= y && y < top + unit->size;
+}
+
+// The part of the map around one cell. Units by letters, those that get nowhere by large ones.
+static void draw_around(fm_cell middle)
+{
+    const struct unit *unit_of[SHOWN][SHOWN] = {0};
+    uint32_t left = fm_cell_x(middle) < SHOWN / 2 ? 0 : fm_cell_x(middle) - SHOWN / 2;
+    uint32_t top = fm_cell_y(middle) < SHOWN / 2 ? 0 : fm_cell_y(middle) - SHOWN / 2;
+    for (uint32_t i = 0; i < game.count; i++) {
+        for (uint32_t j = 0; j < SHOWN * SHOWN; j++) {
+            if (covers(&game.units[i], left + j % SHOWN, top + j / SHOWN)) {
+                unit_of[j / SHOWN][j % SHOWN] = &game.units[i];
+            }
+        }
+    }
+    for (uint32_t y = top; y < top + SHOWN && y < game.grid->height; y++) {
+        for (uint32_t x = left; x < left + SHOWN && x < game.grid->width; x++) {
+            const struct unit *unit = unit_of[y - top][x - left];
+            bool is_wall = fm_grid_is_blocked(game.grid, fm_cell_at(x, y));
+            putchar(unit != NULL ? (unit->is_still ? 'A' : 'a') + (int)(unit->id.index1 % 26)
+                    : is_wall    ? '@'
+                                 : '.');
+        }
+        putchar('\n');
+    }
+}
+
+// Where most of them stand.
+static void show(void)
+{
+    uint32_t most = 0;
+    fm_cell middle = FM_CELL_NONE;
+    for (uint32_t i = 0; i < game.count; i++) {
+        uint32_t count = 0;
+        for (uint32_t j = 0; game.units[i].is_still && j < game.count; j++) {
+            fm_cell a = game.units[i].cell, b = game.units[j].cell;
+            count += game.units[j].is_still && fm_cell_dx(a, b) < SHOWN / 2 &&
+                     fm_cell_dy(a, b) < SHOWN / 2;
+        }
+        if (count > most) {
+            most = count;
+            middle = game.units[i].cell;
+        }
+    }
+    show_still();
+    if (middle != FM_CELL_NONE) {
+        printf("around %u,%u\n", fm_cell_x(middle), fm_cell_y(middle));
+        draw_around(middle);
+    }
+}
+
 static int run(fm_lab *lab)
 {
     static const fm_column columns[] = {
@@ -259,6 +352,9 @@ static int run(fm_lab *lab)
     }
     fm_lab_report(lab, &table, NULL, 0);
     fm_table_fini(&table);
+    if (fm_lab_value(lab, "show") != NULL) {
+        show();
+    }
     fm_world_destroy(game.world);
     return game.still == 0 ? FM_LAB_OK : FM_LAB_FAILED;
 }

@@ -334,6 +334,16 @@ static const char *why_name(fm_why why)
     return names[why];
 }
 
+static const char *help_name(fm_agent_help help)
+{
+    static const char *const names[] = {
+#define X(enumerator, name) name,
+        FM_AGENT_HELP_LIST(X)
+#undef X
+    };
+    return names[help];
+}
+
 static void pack_order_history(msgpack_packer *packer, const fm_history_entry *entry)
 {
     static const char *const events[] = {
@@ -363,7 +373,7 @@ static void pack_chain(msgpack_packer *packer, const fm_explanation *explanation
 void fm_answer_debug_explain(msgpack_packer *packer, const fm_job *job)
 {
     const fm_explanation *explanation = job->explain.explanation;
-    msgpack_pack_map(packer, 9);
+    msgpack_pack_map(packer, 12);
     fm_pack_key_uint(packer, "agent", fm_agent_id_pack(explanation->agent));
     fm_pack_key_text(packer, "state", fm_agent_state_names[explanation->state]);
     fm_pack_key_text(packer, "why", why_name(explanation->why));
@@ -371,6 +381,9 @@ void fm_answer_debug_explain(msgpack_packer *packer, const fm_job *job)
     fm_pack_key_cells(packer, "blocked_at", &explanation->blocked_at,
                       explanation->blocked_at != FM_CELL_NONE);
     fm_pack_key_uint(packer, "waits_ticks", explanation->waits_ticks);
+    fm_pack_key_bool(packer, "stuck", explanation->is_stuck);
+    fm_pack_key_uint(packer, "kept_ticks", explanation->kept_ticks);
+    fm_pack_key_text(packer, "help", help_name(explanation->help));
     pack_chain(packer, explanation);
     fm_pack_text(packer, "orders");
     msgpack_pack_array(packer, explanation->order_count);
@@ -542,5 +555,49 @@ void fm_answer_debug_top(msgpack_packer *packer, const fm_job *job)
         fm_pack_key_uint(packer, "bytes", row->bytes);
         fm_pack_key_cells(packer, "goal", &row->cell, row->cell != FM_CELL_NONE);
         fm_pack_key_text(packer, "planner", row->planner);
+    }
+}
+
+// ---- debug.jams --------------------------------------------------------------------------------
+
+fm_status fm_take_debug_jams(fm_session *session, const fm_request *request, char *error)
+{
+    (void)error;
+    fm_host *host;
+    fm_status status = fm_request_host(session, request, &host);
+    if (status != FM_OK) {
+        return status;
+    }
+    fm_job *job = fm_request_make_job(session, request, FM_JOB_JAMS, host);
+    return job == NULL ? FM_ERR_NO_MEMORY : fm_request_post(session, job);
+}
+
+static void pack_jammed(msgpack_packer *packer, const fm_jammed *unit)
+{
+    msgpack_pack_map(packer, 12);
+    fm_pack_key_uint(packer, "agent", fm_agent_id_pack(unit->agent));
+    fm_pack_key_uint(packer, "team", unit->team);
+    fm_pack_key_uint(packer, "size", unit->size);
+    fm_pack_key_cells(packer, "cell", &unit->cell, 1);
+    fm_pack_key_cells(packer, "goal", &unit->goal, unit->goal != FM_CELL_NONE);
+    fm_pack_key_text(packer, "why", why_name(unit->why));
+    fm_pack_key_uint(packer, "blocker", fm_agent_id_pack(unit->blocker));
+    fm_pack_key_cells(packer, "blocker_cell", &unit->blocker_cell,
+                      unit->blocker_cell != FM_CELL_NONE);
+    fm_pack_key_uint(packer, "waits_ticks", unit->waits_ticks);
+    fm_pack_key_uint(packer, "kept_ticks", unit->kept_ticks);
+    fm_pack_key_text(packer, "help", help_name(unit->help));
+    fm_pack_key_uint(packer, "group", unit->group);
+}
+
+void fm_answer_debug_jams(msgpack_packer *packer, const fm_job *job)
+{
+    msgpack_pack_map(packer, 3);
+    fm_pack_key_uint(packer, "stuck", job->jams->stuck);
+    fm_pack_key_uint(packer, "groups", job->jams->group_count);
+    fm_pack_text(packer, "agents");
+    msgpack_pack_array(packer, job->jams->count);
+    for (uint32_t i = 0; i < job->jams->count; i++) {
+        pack_jammed(packer, &job->jams->units[i]);
     }
 }

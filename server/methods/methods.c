@@ -203,6 +203,9 @@ static const struct method methods[FM_METHOD_COUNT] = {
     [FM_METHOD_DEBUG_TOP] = {.take = fm_take_debug_top,
                              .answer = fm_answer_debug_top,
                              .worlds = WORLDS_ALL},
+    [FM_METHOD_DEBUG_JAMS] = {.take = fm_take_debug_jams,
+                              .answer = fm_answer_debug_jams,
+                              .worlds = WORLDS_ALL},
     [FM_METHOD_WORLD_SAVE] = {.take = fm_take_world_save, .reply = fm_reply_world_save},
     [FM_METHOD_SAVE_DOWNLOAD] = {.take = fm_take_save_download, .is_harmless = true},
     [FM_METHOD_WORLD_LOAD] = {.take = fm_take_world_load},
@@ -456,15 +459,16 @@ static void take_nothing(fm_hub *hub, fm_job *job)
 
 // Handles a kind of job that came back. Each takes the job over.
 static void (*const returns[FM_JOB_KIND_COUNT])(fm_hub *hub, fm_job *job) = {
-    [FM_JOB_ADD] = take_added,       [FM_JOB_REMOVE] = fm_creation_removed,
-    [FM_JOB_COMMAND] = take_answer,  [FM_JOB_PAUSE] = take_answer,
-    [FM_JOB_RESUME] = take_answer,   [FM_JOB_STEP] = take_answer,
-    [FM_JOB_SEEK] = take_answer,     [FM_JOB_QUERY] = take_answer,
-    [FM_JOB_STATS] = take_answer,    [FM_JOB_INSPECT] = take_inspection,
-    [FM_JOB_TRACE] = take_answer,    [FM_JOB_UNTRACE] = take_answer,
-    [FM_JOB_EXPLAIN] = take_answer,  [FM_JOB_TOP] = take_answer,
-    [FM_JOB_UNITS] = take_answer,    [FM_JOB_WATCH] = take_watch,
-    [FM_JOB_UNWATCH] = take_nothing, [FM_JOB_SAVE] = take_save,
+    [FM_JOB_ADD] = take_added,      [FM_JOB_REMOVE] = fm_creation_removed,
+    [FM_JOB_COMMAND] = take_answer, [FM_JOB_PAUSE] = take_answer,
+    [FM_JOB_RESUME] = take_answer,  [FM_JOB_STEP] = take_answer,
+    [FM_JOB_SEEK] = take_answer,    [FM_JOB_QUERY] = take_answer,
+    [FM_JOB_STATS] = take_answer,   [FM_JOB_INSPECT] = take_inspection,
+    [FM_JOB_TRACE] = take_answer,   [FM_JOB_UNTRACE] = take_answer,
+    [FM_JOB_EXPLAIN] = take_answer, [FM_JOB_TOP] = take_answer,
+    [FM_JOB_JAMS] = take_answer,    [FM_JOB_UNITS] = take_answer,
+    [FM_JOB_WATCH] = take_watch,    [FM_JOB_UNWATCH] = take_nothing,
+    [FM_JOB_SAVE] = take_save,
 };
 
 // Deltas of earlier ticks are sent before the answer.

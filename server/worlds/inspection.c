@@ -130,6 +130,16 @@ fm_status fm_inspection_list_top(fm_host *host, fm_job *job)
     return FM_OK;
 }
 
+fm_status fm_inspection_list_jams(fm_host *host, fm_job *job)
+{
+    job->jams = malloc(sizeof *job->jams);
+    if (job->jams == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    fm_world_list_jams(host->world, job->jams);
+    return FM_OK;
+}
+
 // ---- traces ------------------------------------------------------------------------------------
 
 // Inspects for a trace and posts the result to the loop, unless that is behind. @return false when

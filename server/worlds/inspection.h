@@ -24,6 +24,9 @@ FM_CHECKED fm_status fm_inspection_report_units(fm_host *host, fm_job *job);
 /// Does an FM_JOB_TOP. @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_inspection_list_top(fm_host *host, fm_job *job);
 
+/// Does an FM_JOB_JAMS. @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_inspection_list_jams(fm_host *host, fm_job *job);
+
 /// Starts inspecting an agent after every tick, and now.
 /// @return FM_OK, FM_ERR_NO_AGENT, FM_ERR_LIMIT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_trace_begin(fm_mailbox *mailbox, fm_host *host, fm_job *job);

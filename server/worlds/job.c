@@ -50,6 +50,11 @@ static void top_fini(fm_job *job)
     free(job->top.rows);
 }
 
+static void jams_fini(fm_job *job)
+{
+    free(job->jams);
+}
+
 static void units_fini(fm_job *job)
 {
     free(job->units.agents);
@@ -77,6 +82,7 @@ const fm_job_traits fm_job_kinds[FM_JOB_KIND_COUNT] = {
     [FM_JOB_UNTRACE] = {.is_harmless = true, .needs_no_world = true},
     [FM_JOB_EXPLAIN] = {.fini = explain_fini},
     [FM_JOB_TOP] = {.fini = top_fini},
+    [FM_JOB_JAMS] = {.fini = jams_fini},
     [FM_JOB_UNITS] = {.fini = units_fini},
     [FM_JOB_WATCH] = {.always_fits = true},
     [FM_JOB_UNWATCH] = {.always_fits = true, .is_harmless = true, .needs_no_world = true},

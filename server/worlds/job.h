@@ -19,6 +19,7 @@
 #include "core/planners/query.h"
 #include "core/tick/tick.h"
 #include "core/views/explain.h"
+#include "core/views/jams.h"
 #include "core/views/unit_report.h"
 #include "proto/protocol.h"
 #include "server/base/histogram.h"
@@ -42,6 +43,7 @@ typedef enum fm_job_kind {
     FM_JOB_UNTRACE, // stop
     FM_JOB_EXPLAIN,
     FM_JOB_TOP,
+    FM_JOB_JAMS,
     FM_JOB_UNITS,
     FM_JOB_WATCH,   // begin to publish a view; answered after a snapshot was published
     FM_JOB_UNWATCH, // stop
@@ -222,6 +224,7 @@ typedef struct fm_job {
             uint32_t capacity, count;
             fm_top_row *rows; // owned
         } top;
+        fm_jams *jams; // owned
         struct {
             uint32_t team;           // their team; FM_ALL_TEAMS: any
             bool by_name;            // comes from a player: agents are given by its aliases

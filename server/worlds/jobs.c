@@ -288,6 +288,12 @@ static fm_status list_top(fm_mailbox *mailbox, fm_host *host, fm_job *job)
     return fm_inspection_list_top(host, job);
 }
 
+static fm_status list_jams(fm_mailbox *mailbox, fm_host *host, fm_job *job)
+{
+    (void)mailbox;
+    return fm_inspection_list_jams(host, job);
+}
+
 static fm_status watch(fm_mailbox *mailbox, fm_host *host, fm_job *job)
 {
     return fm_publish_watch(mailbox, host, job->watch.team, job->watch.serial, job->watch.sight,
@@ -320,14 +326,23 @@ static const struct {
     void (*begin)(fm_mailbox *mailbox, fm_host *host, fm_job *job);
 } jobs[FM_JOB_KIND_COUNT] = {
     // FM_JOB_ADD and FM_JOB_REMOVE are the conductor's own.
-    [FM_JOB_COMMAND] = {.begin = begin_command}, [FM_JOB_PAUSE] = {.run = pause},
-    [FM_JOB_RESUME] = {.run = resume},           [FM_JOB_STEP] = {.begin = begin_step},
-    [FM_JOB_SEEK] = {.begin = fm_playback_seek}, [FM_JOB_QUERY] = {.begin = begin_query},
-    [FM_JOB_STATS] = {.run = make_stats},        [FM_JOB_INSPECT] = {.run = inspect},
-    [FM_JOB_TRACE] = {.run = fm_trace_begin},    [FM_JOB_UNTRACE] = {.run = end_trace},
-    [FM_JOB_EXPLAIN] = {.run = explain},         [FM_JOB_TOP] = {.run = list_top},
-    [FM_JOB_UNITS] = {.run = report_units},      [FM_JOB_WATCH] = {.run = watch},
-    [FM_JOB_UNWATCH] = {.run = unwatch},         [FM_JOB_SAVE] = {.run = save},
+    [FM_JOB_COMMAND] = {.begin = begin_command},
+    [FM_JOB_PAUSE] = {.run = pause},
+    [FM_JOB_RESUME] = {.run = resume},
+    [FM_JOB_STEP] = {.begin = begin_step},
+    [FM_JOB_SEEK] = {.begin = fm_playback_seek},
+    [FM_JOB_QUERY] = {.begin = begin_query},
+    [FM_JOB_STATS] = {.run = make_stats},
+    [FM_JOB_INSPECT] = {.run = inspect},
+    [FM_JOB_TRACE] = {.run = fm_trace_begin},
+    [FM_JOB_UNTRACE] = {.run = end_trace},
+    [FM_JOB_EXPLAIN] = {.run = explain},
+    [FM_JOB_TOP] = {.run = list_top},
+    [FM_JOB_JAMS] = {.run = list_jams},
+    [FM_JOB_UNITS] = {.run = report_units},
+    [FM_JOB_WATCH] = {.run = watch},
+    [FM_JOB_UNWATCH] = {.run = unwatch},
+    [FM_JOB_SAVE] = {.run = save},
 };
 
 void fm_jobs_run(fm_mailbox *mailbox, fm_host *host, fm_job *job)

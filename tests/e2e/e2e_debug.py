@@ -77,6 +77,31 @@ def who_blocks_it():
         assert explained["why"] == "somebody stands in its way"
 
 
+def who_is_stuck():
+    """Two teams' units in a corridor wait for each other, and are one group after the look at tick 128."""
+    with Server() as server:
+        client = server.connect()
+        world, team = make_world(client, omniscient=True, occupancy="exclusive")
+        other = client.call("team.create", world=world)["team"]
+        client.call("terrain.set", world=world, set="blocked", rects=[0, 9, 40, 1, 0, 11, 40, 1])
+        agents = [client.call("agent.spawn", world=world, team=team, cells=[5, 10])["agents"][0],
+                  client.call("agent.spawn", world=world, team=other, cells=[8, 10])["agents"][0]]
+        for agent, goal in zip(agents, ([20, 10], [1, 10])):
+            client.call("agent.order", world=world, agents=[agent], kind="move", goal=goal)
+        step(client, world, 100)
+        assert client.call("debug.jams", world=world) == {"stuck": 0, "groups": 0, "agents": []}
+        step(client, world, 100)
+        jams = client.call("debug.jams", world=world)
+        assert (jams["stuck"], jams["groups"]) == (2, 1), jams
+        assert [unit["agent"] for unit in jams["agents"]] == agents
+        assert [unit["blocker"] for unit in jams["agents"]] == agents[::-1]
+        assert [unit["blocker_cell"] for unit in jams["agents"]] == [unit["cell"] for unit in jams["agents"][::-1]]
+        assert [unit["goal"] for unit in jams["agents"]] == [[20, 10], [1, 10]]
+        explained = client.call("debug.explain", world=world, agent=agents[0])
+        assert explained["stuck"] and explained["kept_ticks"] > 64, explained
+        assert client.call("stats", world=world)["world"]["stuck"] == 2
+
+
 def replans_and_their_cause():
     with Server() as server:
         client = server.connect()
@@ -306,6 +331,6 @@ def planners_side_by_side():
 
 
 if __name__ == "__main__":
-    run([orders_are_remembered, what_blocks_it, who_blocks_it, replans_and_their_cause,
+    run([orders_are_remembered, what_blocks_it, who_blocks_it, who_is_stuck, replans_and_their_cause,
          the_most_expensive_first, who_share_a_search_are_one_row, a_followed_agent, what_a_channel_tells,
          another_planner, planners_side_by_side])

@@ -217,6 +217,7 @@ def write_games():
     write("debugging", 0, [request("debug.subscribe", DEBUG, chance, agent), order(0, **goal), run,
                            request("debug.inspect", DEBUG, chance, agent), request("debug.explain", DEBUG, chance, agent),
                            request("debug.top", DEBUG, chance, {"world": b"\0", "by": b"\1"}),
+                           request("debug.jams", DEBUG, chance, {"world": b"\0"}),
                            request("debug.unsubscribe", DEBUG, chance, number), run,
                            request("stats", OBSERVER, chance, {"world": b"\0", "teams": b"\0", "reset": None})])
     write("demolition", 1, [house, house, run, request("building.remove", ADMIN, chance, {"world": b"\0", "building": b"\0"}),

@@ -371,7 +371,7 @@ static void act_debug(sim_client *client)
 {
     static const fm_method methods[] = {FM_METHOD_DEBUG_INSPECT, FM_METHOD_DEBUG_SUBSCRIBE,
                                         FM_METHOD_DEBUG_EXPLAIN, FM_METHOD_DEBUG_UNSUBSCRIBE,
-                                        FM_METHOD_DEBUG_TOP};
+                                        FM_METHOD_DEBUG_TOP,     FM_METHOD_DEBUG_JAMS};
     sim_world *world = draw_world(client);
     fm_method method = methods[sim_below(FM_COUNT_OF(methods))];
     put_world(client, world);

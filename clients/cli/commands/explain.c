@@ -39,6 +39,12 @@ static void print_reason(const msgpack_object *result)
         printf("; for %s tick%s", fm_report_grouped(waits), waits == 1 ? "" : "s");
     }
     putchar('\n');
+    if (fm_object_bool(result, "stuck", false)) {
+        char help[16];
+        fm_object_text(result, "help", help, sizeof help);
+        printf("it is stuck, and has been kept from its way for %s ticks; help: %s\n",
+               fm_report_grouped(fm_object_uint(result, "kept_ticks", 0)), help);
+    }
 }
 
 // Whom the blocker waits for, and so on.

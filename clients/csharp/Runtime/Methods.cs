@@ -765,6 +765,15 @@ namespace Fogmarch
                 .Set("rows", rows);
         }
 
+        /// <summary>Who is stuck, where a cell holds one unit, and waits for whom: who wanted to continue and
+        /// did not get away for 128 ticks; looked for every 128 ticks. Lowest role: debug.</summary>
+        /// <param name="world">number of the world</param>
+        public Request DebugJams(long world)
+        {
+            return Begin("debug.jams")
+                .Set("world", world);
+        }
+
         /// <summary>Saves a world, between two ticks, as one file that save.download gives and world.load
         /// takes. Searches that are under way begin again. The file is kept for this session until its end
         /// has been downloaded or the session saves again. Lowest role: admin.</summary>

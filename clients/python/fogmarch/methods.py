@@ -460,6 +460,15 @@ DebugExplain = TypedDict('DebugExplain', {
     'blocked_at': list[int],
     # ticks since its last step under its order
     'waits_ticks': int,
+    # it wanted to continue and did not get away when jams were looked for last, see stats; where a
+    # cell holds one unit
+    'stuck': bool,
+    # ticks in which it has not come nearer to its goal than before, less those in which it made the
+    # step that it wanted; its order ends at 1800
+    'kept_ticks': int,
+    # none; search: it stands still while a joint search looks for a plan for those around it; plan:
+    # it follows one
+    'help': str,
     # id, x, y of the blocker, of whom that one waits for, and so on, at most 32; the last waits for
     # nobody, or was named before: they stand in a circle
     'waits_for': list[int],
@@ -496,6 +505,18 @@ DebugTop = TypedDict('DebugTop', {
     # (expansions, smoothed), expansions, agent, team, agents, bytes, goal, planner; of edits:
     # tick, expansions (of all searches in the tick that followed), cells, cell
     'rows': list[dict[str, Any]],
+})
+
+# What debug.jams answers.
+DebugJams = TypedDict('DebugJams', {
+    # how many
+    'stuck': int,
+    # of those listed: groups of agents that wait for each other, directly or through others
+    'groups': int,
+    # at most 256 of them: agent, team, size (cells to a side), cell, goal, why (a sentence),
+    # blocker (who stands where it wants to go, 0 for nobody), blocker_cell (where that one
+    # stands, or empty), waits_ticks, kept_ticks and help as in debug.explain, group (from 0)
+    'agents': list[dict[str, Any]],
 })
 
 # What world.save answers.
@@ -1958,6 +1979,20 @@ class Methods:
             'rows': rows,
         }
         return cast(DebugTop, await self.call('debug.top', params))
+
+    async def debug_jams(
+        self, *,
+        world: int,
+    ) -> DebugJams:
+        """Who is stuck, where a cell holds one unit, and waits for whom: who wanted to continue and
+        did not get away for 128 ticks; looked for every 128 ticks. Lowest role: debug.
+
+        world: number of the world
+        """
+        params: dict[str, Any] = {
+            'world': world,
+        }
+        return cast(DebugJams, await self.call('debug.jams', params))
 
     async def world_save(
         self, *,

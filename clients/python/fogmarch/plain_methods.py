@@ -8,12 +8,12 @@ from typing import Any, cast
 from .methods import (
     AgentCancel, AgentOrder, AgentPlace, AgentPlanner, AgentRemove, AgentReport, AgentResume,
     AgentSet, AgentSpawn, BuildingPlace, BuildingRemove, ClusterDrain, ClusterMove,
-    ClusterStatus, DebugCompare, DebugExplain, DebugInspect, DebugSubscribe, DebugTop, Hello,
-    JournalFollow, MapUpload, PathDistance, PathField, PathNearest, PathQuery, PathReachable,
-    Ping, ReplayList, ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek, SaveDownload,
-    StandbyPromote, StandbyStatus, Stats, Subscribe, TeamCreate, TerrainSet, TokenCreate,
-    TokenList, WorldCreate, WorldInfo, WorldList, WorldLoad, WorldLocate, WorldPause,
-    WorldResume, WorldSave, WorldStep,
+    ClusterStatus, DebugCompare, DebugExplain, DebugInspect, DebugJams, DebugSubscribe,
+    DebugTop, Hello, JournalFollow, MapUpload, PathDistance, PathField, PathNearest, PathQuery,
+    PathReachable, Ping, ReplayList, ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek,
+    SaveDownload, StandbyPromote, StandbyStatus, Stats, Subscribe, TeamCreate, TerrainSet,
+    TokenCreate, TokenList, WorldCreate, WorldInfo, WorldList, WorldLoad, WorldLocate,
+    WorldPause, WorldResume, WorldSave, WorldStep,
 )
 
 
@@ -1121,6 +1121,20 @@ class PlainMethods:
             'rows': rows,
         }
         return cast(DebugTop, self.call('debug.top', params))
+
+    def debug_jams(
+        self, *,
+        world: int,
+    ) -> DebugJams:
+        """Who is stuck, where a cell holds one unit, and waits for whom: who wanted to continue and
+        did not get away for 128 ticks; looked for every 128 ticks. Lowest role: debug.
+
+        world: number of the world
+        """
+        params: dict[str, Any] = {
+            'world': world,
+        }
+        return cast(DebugJams, self.call('debug.jams', params))
 
     def world_save(
         self, *,

@@ -8,9 +8,11 @@
 #include "tests/support/crowd.h"
 
 #include "core/base/random.h"
+#include "core/crowd/jam.h"
 #include "core/crowd/patience.h"
 #include "core/views/explain.h"
 #include "core/views/inspect.h"
+#include "core/views/jams.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -286,6 +288,48 @@ static void who_waits_for_whom_is_told(void **state)
     crowd_fini(&stage);
 }
 
+static uint32_t list_jams(fm_jams *jams)
+{
+    fm_world_list_jams(stage.world, jams);
+    assert_int_equal(jams->stuck, jams->count);
+    return jams->stuck;
+}
+
+// Two pairs of enemies, in corridors of their own: who is stuck is listed, in two groups.
+static void who_is_stuck_is_listed(void **state)
+{
+    (void)state;
+    fm_world_rules rules = crowd_rules();
+    crowd_init_rows(&stage, &rules,
+                    ROWS("..........", //
+                         "@@@@@@@@@@", //
+                         ".........."));
+    uint32_t teams[] = {crowd_team(&stage), crowd_team(&stage)};
+    for (uint32_t i = 0; i < 4; i++) {
+        spawn(teams[i % 2], 1, i % 2 == 0 ? 2 : 7, i / 2 * 2, i % 2 == 0 ? 9 : 0, i / 2 * 2);
+    }
+    static fm_jams jams;
+    for (uint32_t tick = 0; tick < FM_JAM_TICKS; tick++) {
+        crowd_tick(&stage, NULL);
+        assert_int_equal(list_jams(&jams), 0);
+    }
+    for (uint32_t tick = 0; tick <= FM_JAM_TICKS; tick++) {
+        crowd_tick(&stage, NULL);
+    }
+    assert_int_equal(list_jams(&jams), 4);
+    assert_int_equal(jams.group_count, 2);
+    for (uint32_t i = 0; i < 4; i++) {
+        const fm_jammed *unit = &jams.units[i];
+        assert_int_equal(unit->agent.index1, stage.units[i].index1);
+        assert_int_equal(unit->blocker.index1, stage.units[i ^ 1].index1);
+        assert_int_equal(unit->blocker_cell, crowd_cell(&stage, i ^ 1));
+        assert_int_equal(unit->group, i / 2);
+        assert_int_equal(unit->why, FM_WHY_OCCUPIED);
+        assert_true(unit->kept_ticks > FM_JAM_TICKS && unit->waits_ticks > FM_JAM_TICKS);
+    }
+    crowd_fini(&stage);
+}
+
 // More units want into a dead end than it has cells: those left over end beside the others.
 static void more_units_than_cells_are_crowded(void **state)
 {
@@ -317,6 +361,7 @@ int main(void)
         cmocka_unit_test(nobody_stands_still_for_ever),
         cmocka_unit_test(enemies_in_a_corridor_give_up),
         cmocka_unit_test(who_waits_for_whom_is_told),
+        cmocka_unit_test(who_is_stuck_is_listed),
         cmocka_unit_test(more_units_than_cells_are_crowded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -715,6 +715,12 @@ static void ask_for_top(void)
     ask(FM_METHOD_DEBUG_TOP);
 }
 
+static void ask_for_jams(void)
+{
+    put_world();
+    ask(FM_METHOD_DEBUG_JAMS);
+}
+
 // ---- replays ------------------------------------------------------------------------------------
 
 // The folder's journals: deletes them, or names the last one.
@@ -856,6 +862,7 @@ static const struct deed deeds[] = {
     {FM_METHOD_DEBUG_EXPLAIN, "requests", some_marching_units, explain},
     {FM_METHOD_DEBUG_COMPARE, "planners", some_marching_units, compare},
     {FM_METHOD_DEBUG_TOP, "agents", marching_units, ask_for_top},
+    {FM_METHOD_DEBUG_JAMS, "agents", marching_units, ask_for_jams},
     {FM_METHOD_REPLAY_LIST, "ticks", journal, list_journals},
     {FM_METHOD_REPLAY_OPEN, "ticks", journal, open_replay},
     {FM_METHOD_REPLAY_SEEK, "ticks", replay, seek},

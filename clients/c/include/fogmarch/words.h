@@ -147,7 +147,7 @@ typedef enum fm_order_end {
 // A building as a view shows it.
 typedef struct fm_building_look {
     uint32_t id;
-    uint32_t name; // among those that the view has shown
+    uint32_t name; // alias: counts those that the view has shown
     uint32_t team;
     fm_rect rect;
 } fm_building_look;
@@ -200,6 +200,7 @@ typedef enum fm_method {
     FM_METHOD_DEBUG_EXPLAIN, // "debug.explain"
     FM_METHOD_DEBUG_COMPARE, // "debug.compare"
     FM_METHOD_DEBUG_TOP, // "debug.top"
+    FM_METHOD_DEBUG_JAMS, // "debug.jams"
     FM_METHOD_WORLD_SAVE, // "world.save"
     FM_METHOD_SAVE_DOWNLOAD, // "save.download"
     FM_METHOD_WORLD_LOAD, // "world.load"
