@@ -6,7 +6,7 @@
 //
 // Bytes in are fed to the frame scanner as they come and unpacked when a message is whole, into a
 // zone that is used again for the next. Texts in an unpacked message point into the input buffer,
-// which stays put until the callback returns.
+// which does not move until the callback returns.
 
 #include "clients/c/client.h"
 
@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #define READ_SIZE          (64u << 10) // bytes asked for at a time
-#define READS_PER_TURN_MAX 64u         // then the event loop gets a turn
+#define READS_PER_TURN_MAX 64u         // then the event loop gets its turn
 #define KEEP_BUFFER_MAX    (1u << 20)  // bytes of an empty output buffer that are kept
 #define FIRST_CAPACITY     64u         // requests
 #define MESSAGE_SIZE_MIN   1024u       // bytes that any server accepts
@@ -105,7 +105,7 @@ fm_status fm_client_adopt(int fd, const fm_client_options *options, fm_client **
     client->ring = ring;
     client->capacity = FIRST_CAPACITY;
     client->earliest_ms = UINT64_MAX;
-    client->message_size_max = 64u << 10; // until hello says how much
+    client->message_size_max = 64u << 10; // until hello announces the limit
     msgpack_sbuffer_init(&client->out);
     msgpack_packer_init(&client->packer, &client->out, msgpack_sbuffer_write);
     fm_scanner_init(&client->scanner, &client->options.limits);
@@ -166,7 +166,7 @@ static struct fm_client_pending *slot_of(const fm_client *client, uint32_t id)
     return &client->ring[id & (client->capacity - 1)];
 }
 
-// Makes room for one more request. The window may be wide because one old request waits still.
+// Makes room for one more request. The window may be wide because one old request still waits.
 static fm_status reserve_slot(fm_client *client)
 {
     uint32_t span = client->next_id - client->oldest_id;
@@ -208,7 +208,7 @@ static void answer(fm_client *client, uint32_t id, const fm_client_error *error,
     }
 }
 
-// After the end of the connection.
+// Call after the end of the connection.
 static void answer_all(fm_client *client)
 {
     while (client->in_flight > 0) {
@@ -376,7 +376,7 @@ static const char *deliver_response(fm_client *client, const msgpack_object_arra
     }
     uint64_t id = message->ptr[1].via.u64;
     if (!waits(client, id)) {
-        return NULL; // too late: it has been given up already
+        return NULL; // too late: it has timed out already
     }
     bool failed = message->ptr[2].type != MSGPACK_OBJECT_NIL;
     fm_client_error error;
@@ -409,7 +409,7 @@ static bool find_notification(const msgpack_object *name, fm_notification *notif
     return false;
 }
 
-// Nobody waits for what becomes of it.
+// Its answer is not needed.
 static void answer_ping(fm_client *client, const msgpack_object *ping)
 {
     fm_params params;
@@ -448,12 +448,12 @@ static const char *deliver_notification(fm_client *client, const msgpack_object_
     return NULL;
 }
 
-// Whether the message is a notification that is not to be unpacked. In a client that reads a large
-// view only to count its bytes, unpacking takes most of the time.
+// Whether the message is a notification that is not to be unpacked. A client that reads a large
+// view only to count its bytes would spend most of its time unpacking.
 static bool is_skipped(const fm_client *client)
 {
     const uint8_t *message = client->message;
-    const char *idle = fm_notification_name(FM_NOTIFY_IDLE); // wants an answer all the same
+    const char *idle = fm_notification_name(FM_NOTIFY_IDLE); // needs an answer in any case
     size_t name_size = client->message_size > 3 ? message[2] & 0x1f : 0;
     return client->skips_notifications && client->message_size > 3 + name_size &&
            message[0] == 0x93 && message[1] == FM_MESSAGE_NOTIFICATION &&
@@ -568,7 +568,7 @@ static bool read_once(fm_client *client)
     return !client->broken && (size_t)size == room;
 }
 
-// Whether the connection is over, and no other one was found.
+// Whether the connection has ended and no other one was found.
 static bool is_over(fm_client *client)
 {
     if (client->hooks != NULL) {
@@ -631,7 +631,7 @@ void fm_client_expire(fm_client *client)
         return;
     }
     client->earliest_ms = UINT64_MAX;
-    uint32_t end = client->next_id; // requests that callbacks make have time yet
+    uint32_t end = client->next_id; // requests made by callbacks are not due yet
     for (uint32_t id = client->oldest_id; id != end; id++) {
         if (waits(client, id) && slot_of(client, id)->deadline_ms <= now) {
             give_up(client, id);

@@ -1,4 +1,4 @@
-// clients/c/client.h: what the library's other files know of a client. Not for programs.
+// clients/c/client.h: the inside of a client, for the library's other files only.
 
 #pragma once
 
@@ -15,30 +15,30 @@ struct fm_client_pending {
     void *context;
     uint64_t deadline_ms;
     uint32_t timeout_ms;
-    // For who follows (follow.c):
+    // For clients that follow (follow.c):
     char *bytes; // the request, to be sent again; owned
     size_t size;
-    uint64_t world; // that it names; 0: none
-    bool refused;   // it was answered `moved`, so that nothing has been done
+    uint64_t world; // world that it names; 0: none
+    bool refused;   // it was answered `moved`, so nothing was done
 };
 
-// What a client that goes from node to node of a cluster does besides (follow.c).
+// Hooks of a client that goes from node to node of a cluster (follow.c).
 struct fm_client_hooks {
-    /// What is sent in place of `params`, good until the next call. @param world  receives what
-    /// they name, or stays
+    /// What to send in place of `params`, good until the next call. @param world receives the world
+    /// that they name, if any
     const fm_params *(*prepare)(fm_client *client, fm_method method, const fm_params *params,
                                 uint64_t *world);
     /// An answer came. @param error  NULL: it was done @param result  or all of the error
-    /// @return whether the request waits on, to be sent to another node
+    /// @return whether the request keeps waiting, to be sent to another node
     bool (*holds)(fm_client *client, struct fm_client_pending *request,
                   const fm_client_error *error, msgpack_object *result);
-    /// A notification came. @return whether the program is notified of it now
+    /// A notification came. @return whether to notify the program now
     bool (*routes)(fm_client *client, fm_notification notification, msgpack_object *params);
-    /// Writes the program's number of a subscription over that of the node.
+    /// Replaces the node's number of a subscription by the program's.
     void (*rename)(fm_client *client, msgpack_object *map);
     /// hello was answered.
     void (*greeted)(fm_client *client, const msgpack_object *result);
-    /// Outside of callbacks, after reading: goes to another node where there is need.
+    /// Outside of callbacks, after reading: goes to another node if needed.
     void (*recover)(fm_client *client);
     void (*destroy)(fm_client *client);
 };
@@ -52,7 +52,7 @@ struct fm_client {
     fm_client_error error; // of the last failure
     bool broken;           // for good; `broken_error` says why
     fm_client_error broken_error;
-    int write_errno; // sending failed; what the server still said is read first
+    int write_errno; // sending failed; received bytes are read first
     bool delivering; // inside a callback
     bool skips_notifications;
     fm_client_notification_fn *on_notification;
@@ -63,7 +63,7 @@ struct fm_client {
     uint32_t oldest_id; // no request before it waits
     uint32_t next_id;
     uint32_t in_flight;
-    uint64_t earliest_ms; // no deadline lies before it
+    uint64_t earliest_ms; // no deadline is earlier
 
     msgpack_sbuffer out;
     msgpack_packer packer; // into `out`
@@ -92,7 +92,7 @@ struct fm_client {
 FM_CHECKED fm_status fm_client_open(const char *address, const fm_client_options *options,
                                     fm_client **out, fm_client_error *error);
 
-/// Where fm_client_error_last() looks.
+/// The error that fm_client_error_last() returns.
 fm_client_error *fm_client_error_of(fm_client *client);
 
 /// Bytes of the largest message that the server takes.
@@ -101,14 +101,14 @@ size_t fm_client_message_size_max(const fm_client *client);
 /// Notifies the program.
 void fm_client_tell(fm_client *client, fm_notification notification, const msgpack_object *params);
 
-/// Gives the client the connection of another one, with what that has received. Its own requests
-/// wait on and are not sent.
+/// Gives the client the connection of another one, with the bytes that it has received. Its own
+/// requests keep waiting and are not sent.
 void fm_client_exchange(fm_client *client, fm_client *other);
 
 /// @return NULL: no request with this id waits
 struct fm_client_pending *fm_client_pending_of(const fm_client *client, uint32_t id);
 
-/// Queues a request that waits once more. @return false when out of memory
+/// Queues a waiting request again. @return false when out of memory
 bool fm_client_repeat(fm_client *client, uint32_t id);
 
 /// Ends a request that waits.

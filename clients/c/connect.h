@@ -7,7 +7,7 @@
 /// Tries each address of the host in turn, for timeout_ms milliseconds each.
 ///
 /// @param fd     receives the socket; left alone on failure
-/// @param error  receives what failed, in words
+/// @param error  receives a sentence
 /// @return FM_OK, FM_ERR_BAD_VALUE (not an address) or FM_ERR_IO
 FM_CHECKED fm_status fm_connect(const char *address, uint32_t timeout_ms, int *fd,
                                 fm_client_error *error);

@@ -3,12 +3,12 @@
 //
 // A client is on one node at a time. It goes to another one when its connection ends, when a
 // request is answered `moved`, and when a world that it views ends here but goes on elsewhere. It
-// asks the nodes that it knows where the world is, again and again, with growing pauses. That
-// happens on connections of its own, each a client without hooks; the one that is right is taken
-// over, with the subscriptions that were made on it, and requests without an answer are sent again
-// under their old ids. Commands have a command_id, so that each is carried out once.
+// asks the known nodes where the world is, repeatedly, with growing pauses. It uses separate
+// connections for that, each a client without hooks; the right one is taken over, with the
+// subscriptions that were made on it, and requests without an answer are sent again under their old
+// ids. Commands have a command_id, so that each is carried out once.
 //
-// The program knows a subscription by a number of this file, which stays when nodes change.
+// The program sees subscription numbers made here, which stay when nodes change.
 
 #include "clients/c/client.h"
 
@@ -23,7 +23,7 @@
 
 #define NODES_MAX        64u
 #define ADDRESS_SIZE     256u
-#define NODE_PATIENCE_MS 2000u // until one node has answered, while looking for the right one
+#define NODE_PATIENCE_MS 2000u // time for one node to answer during a search
 #define GONE_MS          3000u // so long all must know no such world: a new node knows of none yet
 #define PAUSE_FIRST_MS   50u
 #define PAUSE_LAST_MS    1000u
@@ -36,7 +36,7 @@ struct subscription {
     uint64_t world, stream, tick;
     uint64_t rect[4]; // that it showed last
     bool has_rect, was_answered, is_over;
-    bool asks; // its world has ended on this node: perhaps it goes on elsewhere
+    bool asks; // its world has ended on this node and may continue elsewhere
 };
 
 struct fm_follow {
@@ -44,7 +44,7 @@ struct fm_follow {
     bool refused[NODES_MAX];             // it refused hello in this search
     uint32_t node_count;
     bool is_on;     // the server is a node of a cluster
-    bool is_lost;   // for good
+    bool is_lost;   // permanently
     bool is_moving; // a search is under way
     bool wants;     // a request was answered `moved`
     uint64_t wanted_world;
@@ -55,7 +55,7 @@ struct fm_follow {
     struct subscription *subscriptions;
     uint32_t subscription_count, subscription_capacity;
     uint64_t last_number;
-    uint64_t continuing; // number of the subscription that is made again now; 0: none
+    uint64_t continuing; // number of the subscription that is being repeated; 0: none
     fm_params scratch;   // of the request that is being sent
     char reason[FM_ERROR_TEXT_SIZE];
 };
@@ -84,8 +84,8 @@ static bool is_command(fm_method method)
     return commands[method];
 }
 
-// Whether a request may be sent again though nobody knows whether it was carried out. Without a
-// command_id these might be done twice, or mean something that only one node has.
+// Whether a request may be sent again when it may have been carried out. Without a command_id these
+// could be done twice, or refer to something that only one node has.
 static bool may_repeat(fm_method method)
 {
     switch ((int)method) { // all others may
@@ -204,7 +204,8 @@ static void forget_those_over(struct fm_follow *follow)
     follow->subscription_count = kept;
 }
 
-// The subscription of a number of the node, which may be notified before subscribe is answered.
+// The subscription by the node's number, for which notifications may come before the answer to
+// subscribe.
 // @return NULL when out of memory
 static struct subscription *meet(struct fm_follow *follow, uint64_t node_number)
 {
@@ -286,7 +287,7 @@ static void put_number(msgpack_object *map, const char *name, uint64_t number)
 
 // ---- hooks: requests and what comes in ----------------------------------------------------------
 
-// What is sent in place of a request's parameters: with a command_id, and the node's numbers.
+// The parameters to send for a request: with a command_id, and the node's numbers.
 static const fm_params *prepare(fm_client *client, fm_method method, const fm_params *params,
                                 uint64_t *world)
 {
@@ -314,7 +315,7 @@ static const fm_params *prepare(fm_client *client, fm_method method, const fm_pa
     return needs_id || changed ? &follow->scratch : params;
 }
 
-// Whether to go where a world is: not away from the world of the program's views.
+// Whether to go to a world's node: not away from the world of the program's views.
 static bool may_go(const struct fm_follow *follow, uint64_t world)
 {
     bool may = follow->is_on && world != 0;
@@ -436,7 +437,7 @@ static void greeted(fm_client *client, const msgpack_object *result)
 
 // ---- looking for a world ------------------------------------------------------------------------
 
-// A node that is asked, and what it said.
+// A node that is asked, and its answer.
 struct probe {
     fm_client *owner; // who follows
     fm_client *client;
@@ -582,7 +583,7 @@ static bool subscribe_all(struct probe *probe)
     return true;
 }
 
-// Sends again what has no answer. What may not be sent again ends with an error.
+// Sends unanswered requests again. Those that may not be repeated end with an error.
 static void repeat_requests(fm_client *client)
 {
     for (uint32_t id = client->oldest_id, end = client->next_id; id != end; id++) {
@@ -623,16 +624,16 @@ static bool try_node(struct probe *probe, const char *address, uint64_t world)
 static void pause_ms(uint64_t ms)
 {
     struct timespec time = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
-    nanosleep(&time, NULL); // ended early by a signal, it looks again sooner
+    nanosleep(&time, NULL); // a signal ends it early: then it asks again sooner
 }
 
 typedef enum finding {
     FOUND,
     GONE, // there is no such world
-    LOST, // no node has it in time
+    LOST, // no node had it in time
 } finding;
 
-// Looks for a world's node until it is on one. 0: any node.
+// Searches for a world's node and connects to it. 0: any node.
 static finding seek(fm_client *client, uint64_t world)
 {
     struct fm_follow *follow = client->follow;
@@ -670,7 +671,7 @@ static finding seek(fm_client *client, uint64_t world)
 
 // ---- hooks: going -------------------------------------------------------------------------------
 
-// The world that the program is about; 0: none.
+// The world of the program's views; 0: none.
 static uint64_t world_of(const fm_client *client)
 {
     const struct fm_follow *follow = client->follow;

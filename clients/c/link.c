@@ -37,7 +37,7 @@ static bool is_address(const char *host)
     return inet_pton(AF_INET, host, &address) == 1 || inet_pton(AF_INET6, host, &address) == 1;
 }
 
-// Whom the certificate must be for.
+// Sets the host that the certificate must be for.
 static bool expect_host(SSL *ssl, const char *host)
 {
     return is_address(host)
@@ -52,7 +52,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-// @return whether the handshake is over; else `events` is what to wait for, 0 for a failure
+// @return whether the handshake is over; else `events` is what to poll for, 0 for a failure
 static bool shake_hands(SSL *ssl, short *events)
 {
     ERR_clear_error();
@@ -76,7 +76,7 @@ static fm_status connect_ssl(SSL *ssl, int fd, uint32_t timeout_ms, fm_client_er
             return fm_client_error_set(error, FM_ERR_IO, "no TLS with the server: %s",
                                        "it did not answer in time");
         }
-        (void)poll(&poller, 1, (int)left_ms); // a signal only makes us look again
+        (void)poll(&poller, 1, (int)left_ms); // a signal only makes us poll again
     }
     return FM_OK;
 }
@@ -127,7 +127,7 @@ fm_status fm_link_secure(fm_link *link, const char *host, const char *ca_file, u
 
 // ---- bytes --------------------------------------------------------------------------------------
 
-// What recv() or send() would have said.
+// Sets the result as recv() or send() would.
 static ssize_t result_of(fm_link *link, int result, size_t size)
 {
     if (result == 1) {

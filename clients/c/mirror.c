@@ -82,7 +82,7 @@ const fm_mirror_agent *fm_mirror_find(const fm_mirror *mirror, uint64_t id)
     return find(mirror, id);
 }
 
-// As fm_reserve_zeroed(), which is no part of the library.
+// As fm_reserve_zeroed(), which is not part of the library.
 static bool reserve(void **array, uint32_t *capacity, uint32_t wanted, size_t size)
 {
     if (wanted <= *capacity) {
@@ -535,7 +535,7 @@ static void read_load(fm_mirror *mirror, fm_numbers numbers)
     }
 }
 
-// The view has moved: what it shows still is kept, the rest is unknown.
+// The view has moved: keeps what it still shows; the rest is unknown.
 static fm_status move_rect(fm_mirror *mirror, fm_numbers numbers)
 {
     fm_rect rect;
@@ -616,7 +616,7 @@ static fm_status apply_delta(fm_mirror *mirror, const msgpack_object *params)
                : set_buildings(mirror, fm_object_numbers(params, "buildings"));
 }
 
-// Notifies the owner, when all went well.
+// Notifies the owner after success.
 static fm_status finish(const fm_mirror *mirror, fm_notification notification, fm_status status)
 {
     if (status == FM_OK && mirror->ops != NULL && mirror->ops->updated != NULL) {

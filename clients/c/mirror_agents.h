@@ -1,4 +1,4 @@
-// clients/c/mirror_agents.h: where a mirror keeps an agent.
+// clients/c/mirror_agents.h: finds an agent in a mirror.
 
 #pragma once
 

@@ -1,10 +1,10 @@
-// clients/c/mirror_motion.h: what a mirror is told of how agents move.
+// clients/c/mirror_motion.h: the motion of agents in a mirror.
 
 #pragma once
 
 #include <fogmarch/mirror.h>
 
-/// The entry `motion` of a keyframe or delta.
+/// Takes the entry `motion` of a keyframe or delta.
 ///
 /// @return FM_OK, FM_ERR_BAD_MESSAGE or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_mirror_set_motions(fm_mirror *mirror, fm_numbers numbers);

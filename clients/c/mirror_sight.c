@@ -106,7 +106,7 @@ static fm_status take_bytes(fm_mirror *mirror, const uint8_t *bytes, size_t size
 fm_status fm_mirror_change_sight(fm_mirror *mirror, const msgpack_object *params, bool rect_changed)
 {
     if (mirror->visible == NULL) {
-        return FM_OK; // it is not told
+        return FM_OK; // visible cells are not reported
     }
     fm_status status = rect_changed ? begin_sight(mirror) : FM_OK;
     if (status == FM_OK) {

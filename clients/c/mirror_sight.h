@@ -1,4 +1,4 @@
-// clients/c/mirror_sight.h: what a mirror is told of the cells that are visible.
+// clients/c/mirror_sight.h: the visible cells of a mirror.
 
 #pragma once
 

@@ -1,8 +1,9 @@
-// clients/c/transfer.c: files that go in pieces: maps and saved worlds. See fogmarch/connection.h.
+// clients/c/transfer.c: sends and receives files in pieces: maps and saved worlds. See
+// fogmarch/connection.h.
 //
-// Pieces are small against what the server lets a client send, so that it does something else
-// between two of them. Where it bounds what a client may send in a second, pieces are refused with
-// `busy` and asked again a little later.
+// Pieces are much smaller than the server's message limit, so that it serves others between two of
+// them. Where it limits a client's bytes per second, it refuses pieces with `busy`, and they are
+// sent again a little later.
 
 #include "clients/c/client.h"
 #include "clients/c/connect.h"
@@ -16,9 +17,9 @@
 #define PIECE_SIZE_MAX   ((size_t)256 << 10) // bytes
 #define WAIT_SHORTEST_MS 20u
 #define WAIT_LONGEST_MS  1000u
-#define PATIENCE_MS      60000u // for what is refused again and again
+#define PATIENCE_MS      60000u // after which a piece that is still refused fails
 
-// Meanwhile the client is not read from, which a second does not hurt.
+// The client does not read meanwhile, which is fine for a second.
 static void sleep_ms(uint32_t ms)
 {
     const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};

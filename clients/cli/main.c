@@ -168,7 +168,7 @@ static void print_command_help(const fm_cli_command *command)
 
 // ---- options ------------------------------------------------------------------------------------
 
-// What getopt_long() wants to know, for the options of a command (or NULL) and the common ones.
+// The arguments of getopt_long() for the options of a command (or NULL) and the common ones.
 struct parser {
     const fm_cli_option *known[OPTIONS_MAX];
     struct option longs[OPTIONS_MAX + 1];
@@ -216,7 +216,7 @@ static int parse_options(fm_cli *cli, int argc, char **argv, bool before_command
     add_options(&parser, cli->command == NULL ? NULL : cli->command->options);
     add_options(&parser, common_options);
     optind = 0; // start over
-    opterr = 0; // our own words
+    opterr = 0; // our own messages
     for (;;) {
         int value = getopt_long(argc, argv, parser.letters, parser.longs, NULL);
         if (value == -1) {
@@ -335,7 +335,7 @@ static void check_argument_count(const fm_cli *cli)
     }
 }
 
-// A disk that is full, or a pipe that nobody reads, must not look like success.
+// A full disk, or a closed pipe, must not look like success.
 static int close_output(int code)
 {
     if (fflush(stdout) != 0 || ferror(stdout)) {

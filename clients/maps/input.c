@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Bytes of a file that would steer a terminal become question marks.
+// Control bytes of a file become question marks.
 static void make_printable(char *text)
 {
     for (; *text != '\0'; text++) {

@@ -1,7 +1,7 @@
-// clients/maps/input.h: what a reader of maps is given, and how it says no.
+// clients/maps/input.h: the input of map readers, and their errors.
 //
 // A reader sees bytes, never a path that it could open: files beside the map (tilesets, legends)
-// come through fm_map_files. What is wrong becomes one sentence that begins with the place, such as
+// come through fm_map_files. An error is one sentence that begins with the place, such as
 // "forest.tmx:12: ...".
 
 #pragma once
@@ -14,7 +14,7 @@
 
 // Files beside a map.
 typedef struct fm_map_files {
-    /// Whether there is something of that name.
+    /// Whether a file of that name exists.
     bool (*exists)(void *context, const char *name);
     /// Reads a whole file.
     ///
@@ -44,7 +44,7 @@ fm_status fm_map_refuse(const fm_map_input *input, fm_status status, const char 
 /// FM_MAP_PLACE_SIZE. @return `place`
 const char *fm_map_place_line(char *place, const char *name, uint64_t line, uint64_t column);
 
-/// "NAME: pixel 3,4" or whatever `what` says. @return `place`
+/// "NAME: pixel 3,4" or another `what`. @return `place`
 const char *fm_map_place_cell(char *place, const char *name, const char *what, uint64_t x,
                               uint64_t y);
 
@@ -54,14 +54,14 @@ const char *fm_map_place_cell(char *place, const char *name, const char *what, u
 fm_status fm_map_check_sides(const fm_map_input *input, const char *place, uint64_t width,
                              uint64_t height);
 
-/// Makes the grid, or says that memory ran out. @return FM_OK or FM_ERR_NO_MEMORY
+/// Makes the grid, or reports out of memory. @return FM_OK or FM_ERR_NO_MEMORY
 fm_status fm_map_make_grid(const fm_map_input *input, uint32_t width, uint32_t height,
                            fm_grid **grid);
 
 /// The last part of a path. Points into `path`.
 const char *fm_map_base_name(const char *path);
 
-/// Says that memory ran out. @return FM_ERR_NO_MEMORY
+/// Reports out of memory. @return FM_ERR_NO_MEMORY
 fm_status fm_map_refuse_memory(const fm_map_input *input);
 
 /// Reads the file beside a map that has its name and more: FILE.yaml.

@@ -351,7 +351,7 @@ static fm_status read_document(const struct reader *reader)
 {
     const yaml_node_t *root = yaml_document_get_root_node(reader->document);
     if (root == NULL) {
-        return FM_OK; // an empty legend says nothing
+        return FM_OK; // an empty legend
     }
     return read_list(reader, root, "a legend", read_entry);
 }

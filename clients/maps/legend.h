@@ -26,7 +26,7 @@
 #define FM_LEGEND_BANDS_MAX   64u
 #define FM_LEGEND_SIZE_MAX    ((size_t)256 << 10) // bytes of a legend
 
-// Terrain and cost of cells. FM_TERRAIN_UNKNOWN, cost 0: nothing is said of it.
+// Terrain and cost of cells. FM_TERRAIN_UNKNOWN, cost 0: not given.
 typedef struct fm_map_look {
     uint8_t terrain;
     uint8_t cost;
@@ -61,7 +61,7 @@ typedef struct fm_legend {
 FM_CHECKED fm_status fm_legend_find(const fm_map_input *input, const fm_map_letters *letters,
                                     fm_legend *legend);
 
-/// Whether the legend says what this colour is.
+/// Looks up a colour. @return whether the legend has it
 bool fm_legend_find_colour(const fm_legend *legend, uint32_t rgb, fm_map_look *look);
 
 /// The same for a height.

@@ -15,7 +15,7 @@
 
 // ---- files --------------------------------------------------------------------------------------
 
-// Until the end, or one byte more than may be.
+// Reads to the end, or one byte more than allowed.
 static fm_status read_open(int file, char **bytes, size_t *size, char *why)
 {
     size_t capacity = (size_t)1 << 16, count = 0;
@@ -85,7 +85,7 @@ static bool exists_beside(void *context, const char *name)
     return strcmp(context, "-") != 0 && is_regular(path);
 }
 
-// A name in a map may say anything: what is no file, such as a pipe, is not opened.
+// A name in a map may be anything: only regular files are opened, no pipes.
 static fm_status read_beside(void *context, const char *name, char **bytes, size_t *size, char *why)
 {
     char path[4096];
@@ -135,7 +135,7 @@ static bool begins_with(const fm_map_input *input, size_t at, const char *text)
     return input->size - at >= size && memcmp(input->bytes + at, text, size) == 0;
 }
 
-// NULL when the content does not say.
+// NULL when the content does not tell.
 static const struct format *by_content(const fm_map_input *input)
 {
     if (begins_with(input, 0, "\x89PNG\r\n\x1a\n")) {
@@ -199,7 +199,7 @@ fm_status fm_map_load_bytes(const fm_map_input *input, const char **format, fm_g
         *format = found->name;
     }
     fm_status status = found->read(input, out);
-    if (status == FM_ERR_BAD_FORMAT) { // perhaps it was meant to be something else
+    if (status == FM_ERR_BAD_FORMAT) { // perhaps it is another format
         size_t length = strlen(input->fault);
         snprintf(input->fault + length, FM_MAP_FAULT_SIZE - length,
                  "\nIt was read as %s. Known formats: %s.", found->name, FM_MAP_FORMATS);

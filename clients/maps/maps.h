@@ -1,10 +1,10 @@
-// clients/maps/maps.h: maps from files of any format that is known here, and pictures of maps.
+// clients/maps/maps.h: reads maps from files of all known formats, and draws maps.
 //
-// What a file is, its content says where that is plain (PNG, PGM and PPM, JSON, XML, MovingAI's
-// first line); where it is not, its ending does. README.md describes the formats.
+// The format is detected by content where possible (PNG, PGM and PPM, JSON, XML, MovingAI's first
+// line), else by the file's ending. README.md describes the formats.
 //
-// For programs that people start on files of their own. The server does not use it: its libraries
-// would read what strangers send.
+// For programs that users run on their own files. The server does not use it, because its libraries
+// would parse untrusted bytes.
 
 #pragma once
 
@@ -42,7 +42,7 @@ FM_CHECKED fm_status fm_map_read_whole(const char *path, char **bytes, size_t *s
 FM_CHECKED fm_status fm_map_convert(const fm_grid *grid, const char *path, char **bytes,
                                     size_t *size, char *fault);
 
-/// A picture of a map, as PNG. Cells are squares of `scale` pixels; dear ones are darker.
+/// A picture of a map, as PNG. Cells are squares of `scale` pixels; costly ones are darker.
 ///
 /// @param scale  1..16
 /// @return FM_OK or FM_ERR_NO_MEMORY

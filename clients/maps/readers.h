@@ -2,8 +2,8 @@
 // allocate what it asks for, and leave nothing behind when they refuse.
 //
 // Statuses of each: FM_OK, FM_ERR_BAD_FORMAT (does not follow the format), FM_ERR_BAD_VALUE
-// (follows it, but says nothing that makes a map), FM_ERR_BAD_SIZE, FM_ERR_LIMIT, FM_ERR_IO (a file
-// beside it), FM_ERR_NO_MEMORY; `out` is left alone then, and input->fault says why.
+// (follows it, but is no usable map), FM_ERR_BAD_SIZE, FM_ERR_LIMIT, FM_ERR_IO (a file beside it),
+// FM_ERR_NO_MEMORY; `out` is left alone then, and input->fault says why.
 
 #pragma once
 

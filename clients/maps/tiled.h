@@ -9,8 +9,8 @@
 //     terrain those of the layer the layer's name                          when it is a terrain, or
 //     Walls, Collision, ...
 //
-// A tile of which nothing is said is decoration and leaves what lies below. Cells without any tile
-// are what the map's own property terrain says, else ground.
+// A tile without any of these is decoration and leaves what lies below. Cells without any tile have
+// the terrain of the map's own property terrain, else ground.
 //
 // Source: doc.mapeditor.org, "JSON Map Format", "TMX Map Format", "Global Tile IDs".
 
@@ -19,7 +19,7 @@
 #include "clients/maps/legend.h"
 
 #define FM_TILED_TILES_MAX    ((uint64_t)1 << 26) // in all layers together
-#define FM_TILED_SPECIAL_MAX  (1u << 20)          // tiles that properties say something of
+#define FM_TILED_SPECIAL_MAX  (1u << 20)          // tiles with properties
 #define FM_TILED_TILESETS_MAX 1024u
 #define FM_TILED_LAYERS_MAX   1024u
 #define FM_TILED_CHUNKS_MAX   (1u << 18)
@@ -43,7 +43,7 @@ fm_tiled *fm_tiled_create(const fm_map_input *input);
 /// NULL is allowed.
 void fm_tiled_destroy(fm_tiled *map);
 
-// In all that follow `place` is the text that a complaint begins with, and the statuses are FM_OK,
+// In all functions below `place` is the text that an error begins with, and the statuses are FM_OK,
 // FM_ERR_BAD_FORMAT, FM_ERR_BAD_VALUE, FM_ERR_BAD_SIZE, FM_ERR_LIMIT, FM_ERR_IO or
 // FM_ERR_NO_MEMORY.
 
@@ -51,14 +51,14 @@ void fm_tiled_destroy(fm_tiled *map);
 FM_CHECKED fm_status fm_tiled_begin(fm_tiled *map, const char *place, const char *orientation,
                                     uint64_t width, uint64_t height, bool infinite);
 
-/// Adds a property to a look: of a tile, a layer or the map. Properties of other names say nothing.
+/// Adds a property to a look: of a tile, a layer or the map. Other properties are ignored.
 FM_CHECKED fm_status fm_tiled_property(const fm_tiled *map, const char *place, const char *name,
                                        const char *value, fm_map_look *look);
 
 /// Whether tiles of this class, or layers of this name, are of a terrain: adds it.
 void fm_tiled_name(const char *name, fm_map_look *look);
 
-/// What cells without any tile are.
+/// Sets what cells without any tile are.
 void fm_tiled_set_floor(fm_tiled *map, fm_map_look look);
 
 /// Begins a tileset.
@@ -74,17 +74,17 @@ FM_CHECKED fm_status fm_tiled_add_tileset(fm_tiled *map, const char *place, uint
 /// @return false when there is none
 bool fm_tiled_next_source(fm_tiled *map, const char **source, const char **place);
 
-/// How many tiles the tileset that was begun last has.
+/// Sets how many tiles the last begun tileset has.
 void fm_tiled_set_tile_count(fm_tiled *map, uint64_t tile_count);
 
-/// What a tile of the tileset that was begun last is.
+/// Sets what a tile of the last begun tileset is.
 FM_CHECKED fm_status fm_tiled_add_tile(fm_tiled *map, const char *place, uint64_t id,
                                        fm_map_look look);
 
 /// Begins a layer, above those before.
 FM_CHECKED fm_status fm_tiled_add_layer(fm_tiled *map, const char *place, const char *name);
 
-/// What the last layer's tiles are, of which nothing else is said.
+/// Sets what the last layer's tiles are by default.
 void fm_tiled_set_layer(fm_tiled *map, fm_map_look look);
 
 /// Adds a piece to the last layer.
@@ -103,7 +103,7 @@ FM_CHECKED fm_status fm_tiled_paint(fm_tiled *map, fm_grid **out);
 
 // ---- tiled_data.c -------------------------------------------------------------------------------
 
-/// Makes numbers of a piece's text.
+/// Decodes a piece's text into numbers.
 ///
 /// @param tiles  receives width * height of them, to be released with free()
 FM_CHECKED fm_status fm_tiled_decode(const fm_map_input *input, const char *place,
@@ -111,7 +111,7 @@ FM_CHECKED fm_status fm_tiled_decode(const fm_map_input *input, const char *plac
 
 // ---- tiled_json.c, tiled_xml.c ------------------------------------------------------------------
 
-/// Reads a map, but for tilesets that stand in other files.
+/// Reads a map, except tilesets in other files.
 FM_CHECKED fm_status fm_tiled_json_map(fm_tiled *map, const fm_map_input *input);
 FM_CHECKED fm_status fm_tiled_xml_map(fm_tiled *map, const fm_map_input *input);
 

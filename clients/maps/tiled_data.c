@@ -1,6 +1,6 @@
 // clients/maps/tiled_data.c: the tiles of a layer as text: CSV, or base64 of little-endian numbers,
-// packed or not. How many there must be is known before anything is unpacked, so what unpacks to
-// more is refused at its first byte too many.
+// packed or not. The number of tiles is known before unpacking, so data that unpacks to more is
+// refused at the first extra byte.
 
 #include "clients/maps/tiled.h"
 
@@ -200,7 +200,7 @@ static fm_status decode_packed(const struct decoding *decoding, uint32_t *tiles)
 
 // ---- both ---------------------------------------------------------------------------------------
 
-// A text cannot hold more tiles than this, so that a short one never makes us ask for much.
+// Bounds the tiles that a text can hold, so that a short one never makes us allocate much.
 static bool can_hold(const struct decoding *decoding)
 {
     const fm_tiled_data *data = decoding->data;

@@ -1,8 +1,7 @@
 // clients/maps/tiled_json.c: Tiled's .tmj and .tsj, read by jansson.
 //
 // jansson takes some forty bytes for each number, so the commas of a file are counted before it is
-// read. It says where a file is no JSON, by line; what is wrong in JSON that is sound is named by
-// its path, such as layers[2].
+// read. It reports invalid JSON by line; errors in valid JSON are named by path, such as layers[2].
 
 #include "clients/maps/tiled.h"
 
@@ -63,7 +62,7 @@ static uint64_t count_of(const json_t *object, const char *key)
     return number < 0 ? 0 : (uint64_t)number;
 }
 
-// Each array may be missing, but is nothing else.
+// Each array may be missing, but must not be of another type.
 static fm_status get_array(struct reader *reader, const json_t *object, const char *key,
                            json_t **array)
 {

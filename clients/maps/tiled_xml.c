@@ -1,9 +1,9 @@
-// clients/maps/tiled_xml.c: Tiled's .tmx and .tsx, read by libxml2 as a stream, so that a file
-// takes memory for what it means and not for how many elements it has.
+// clients/maps/tiled_xml.c: Tiled's .tmx and .tsx, read by libxml2 as a stream, so that memory
+// depends on the map and not on the number of elements.
 //
-// libxml2 is given bytes and nothing else: it opens no file and no connection. A document type is
-// where entities, and files to be fetched, are declared; Tiled writes none, so a file with one is
-// refused before libxml2 sees it. So that none hides in another encoding, files are UTF-8.
+// libxml2 gets only bytes: it opens no file and no connection. A document type is where entities,
+// and files to be fetched, are declared; Tiled writes none, so a file with one is refused before
+// libxml2 sees it. Files must be UTF-8, so that none hides in another encoding.
 
 #include "clients/maps/tiled.h"
 
@@ -351,7 +351,7 @@ static fm_status read_node(struct reader *reader)
 
 // ---- the file -----------------------------------------------------------------------------------
 
-// A few words that no file of Tiled has; see the top.
+// Refuses words that no file of Tiled has; see the top.
 static fm_status refuse_tricks(const fm_map_input *input)
 {
     char where[FM_MAP_PLACE_SIZE];
@@ -407,7 +407,7 @@ static fm_status read_file(struct reader *reader)
     if (status != FM_OK) {
         return status;
     }
-    // HUGE lifts the bound of 10 MB for a text, which a layer exceeds; ours stand above.
+    // HUGE lifts the limit of 10 MB for a text, which a layer may exceed; our own limits are above.
     reader->xml = xmlReaderForMemory(input->bytes, (int)input->size, NULL, "UTF-8",
                                      XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_IGNORE_ENC);
     if (reader->xml == NULL) {

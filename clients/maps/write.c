@@ -48,7 +48,7 @@ static fm_status write_ascii(const fm_grid *grid, char **bytes, size_t *size)
     return FM_OK;
 }
 
-// Whether digits say all costs.
+// Whether digits can express all costs.
 static bool digits_suffice(const fm_grid *grid)
 {
     for (size_t i = 0; i < (size_t)grid->width * grid->height; i++) {

@@ -46,7 +46,7 @@ void fm_canvas_put(fm_canvas *canvas, uint32_t column, uint32_t row, fm_glyph gl
     }
 }
 
-// Takes one character of UTF-8; a byte that is none stands for itself as '?'.
+// Takes one character of UTF-8; an invalid byte becomes '?'.
 static uint32_t take_code(const char **text)
 {
     const unsigned char *bytes = (const unsigned char *)*text;
@@ -65,7 +65,7 @@ static uint32_t take_code(const char **text)
         code = code << 6 | (bytes[i] & 0x3f);
     }
     *text += more + 1;
-    // What is not printed, or not printed in the width of one column, is not passed on.
+    // Drops characters that are not printable or not one column wide.
     return code < ' ' || (code >= 0x7f && code < 0xa0) || code > 0xffff ? '?' : code;
 }
 
@@ -132,7 +132,7 @@ static uint32_t nearest_of_256(uint32_t colour)
 static void print_colour(const fm_canvas *canvas, uint32_t colour, bool background)
 {
     if (canvas->colours == FM_COLOURS_NONE) {
-        return; // not even the default: a terminal without colours may not know that either
+        return; // not even the default colour: a terminal without colours may not know it
     }
     if (colour == FM_CANVAS_DEFAULT) {
         printf("\033[%dm", background ? 49 : 39);

@@ -1,5 +1,5 @@
-// clients/cli/base/canvas.h: a screen of coloured characters that is drawn again each time and
-// printed by its differences from the time before.
+// clients/cli/base/canvas.h: a screen of coloured characters that is redrawn each time; only
+// differences are printed.
 
 #pragma once
 
@@ -26,9 +26,8 @@ typedef struct fm_canvas {
     fm_glyph *shown;  // what the terminal shows; code 0 where that is not known
 } fm_canvas;
 
-/// Makes a canvas of this size, or changes one; everything is drawn again. A zeroed canvas is
-/// allowed.
-/// @return false when memory ran out (the canvas is empty then)
+/// Makes a canvas of this size, or resizes one; everything is redrawn. A zeroed canvas is allowed.
+/// / @return false when out of memory (the canvas is empty then)
 bool fm_canvas_resize(fm_canvas *canvas, uint32_t columns, uint32_t rows);
 
 void fm_canvas_fini(fm_canvas *canvas);
@@ -36,7 +35,7 @@ void fm_canvas_fini(fm_canvas *canvas);
 /// Blanks everything.
 void fm_canvas_clear(fm_canvas *canvas);
 
-/// Places one character; outside the canvas nothing happens.
+/// Places one character; ignored outside the canvas.
 void fm_canvas_put(fm_canvas *canvas, uint32_t column, uint32_t row, fm_glyph glyph);
 
 /// Writes UTF-8 text in one row, cut at its end.
@@ -48,5 +47,5 @@ uint32_t fm_canvas_write(fm_canvas *canvas, uint32_t column, uint32_t row, uint3
 uint32_t fm_canvas_printf(fm_canvas *canvas, uint32_t column, uint32_t row, uint32_t colour,
                           const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/// Prints to standard output what differs from what is shown.
+/// Prints the differences to standard output.
 void fm_canvas_show(fm_canvas *canvas);

@@ -17,7 +17,7 @@ const fm_cli_option fm_cli_world_options[] = {FM_CLI_OPTION_WORLD, {.name = NULL
 
 static void print_complaint(const fm_cli *cli, const char *format, va_list arguments)
 {
-    fm_terminal_leave(); // else the words would go with the screen
+    fm_terminal_leave(); // else the message would vanish with the screen
     fflush(stdout);
     fprintf(stderr, cli->command == NULL ? "fogmarch%s: " : "fogmarch %s: ",
             cli->command == NULL ? "" : cli->command->name);
@@ -127,7 +127,7 @@ void fm_cli_pack_options(fm_cli *cli)
 {
     for (uint32_t i = 0; i < cli->given_count; i++) {
         const fm_cli_option *option = cli->given[i].option;
-        // A map may hold each name once: of an option that is given often, the last counts.
+        // A map may hold each name once: of an option that is given several times, the last counts.
         if (option->field == 0 || find_last(cli, option->name) != i) {
             continue;
         }

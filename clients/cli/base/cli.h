@@ -6,8 +6,8 @@
 // exit code.
 //
 // Exit codes  0 done; 1 refused by the server, or the connection failed; 2 wrong usage.
-// Failures    a subcommand that cannot continue says so on stderr and ends the process, here and
-//             nowhere else; what must be tidied then (the terminal) is registered with atexit().
+// Failures    a subcommand that cannot continue prints an error and ends the process, only through
+//             the functions below; cleanup (the terminal) is registered with atexit().
 
 #pragma once
 
@@ -70,8 +70,8 @@ struct fm_cli {
 
 // ---- options ------------------------------------------------------------------------------------
 
-/// The value of an option (of flags: ""), the last one when it was given often; NULL when it was
-/// not.
+/// The value of an option (of flags: ""), the last one when it was given several times; NULL when
+/// not given.
 const char *fm_cli_value(const fm_cli *cli, const char *name);
 
 /// Occurrence number `index` of an option; NULL after the last.
@@ -114,7 +114,7 @@ void fm_cli_connect(fm_cli *cli);
 /// until the next call; or dies
 const msgpack_object *fm_cli_call(fm_cli *cli, fm_method method);
 
-/// Dies with what the client last failed with.
+/// Dies with the client's last error.
 _Noreturn void fm_cli_die_of_client(const fm_cli *cli);
 
 /// The number of a world that is given by number or name; NULL: the only one there is. Or dies.

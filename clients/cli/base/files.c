@@ -16,7 +16,7 @@
 
 // ---- reading -----------------------------------------------------------------------------------
 
-// Until the end of the file, or one byte more than may be. The size of a pipe is not known.
+// Reads to the end of the file, or one byte more than allowed. The size of a pipe is not known.
 static char *read_to_the_end(const fm_cli *cli, FILE *file, size_t size_max, size_t *size)
 {
     size_t capacity = FIRST_CAPACITY < size_max + 1 ? FIRST_CAPACITY : size_max + 1;
@@ -93,7 +93,7 @@ static bool write_all(int file, const char *bytes, size_t size)
     return true;
 }
 
-// A file that mkstemp() made is its owner's alone; this one is like any other.
+// mkstemp() makes files private to their owner; this one gets the usual mode.
 static void set_usual_mode(int file)
 {
     mode_t mask = umask(0);
@@ -101,7 +101,7 @@ static void set_usual_mode(int file)
     (void)!fchmod(file, 0666 & ~mask);
 }
 
-// The new name is on the disk when its folder is. Where folders cannot be synced it comes later.
+// The new name is durable when its folder is synced. Where folders cannot be synced it comes later.
 static void sync_folder(const char *path)
 {
     char copy[PATH_MAX];
@@ -113,7 +113,7 @@ static void sync_folder(const char *path)
     }
 }
 
-// Beside the file, because only within a file system is a name replaced in one go.
+// Beside the file, because rename is atomic only within a file system.
 static void replace_file(const fm_cli *cli, const char *path, const char *bytes, size_t size)
 {
     char part[PATH_MAX];
@@ -134,7 +134,7 @@ static void replace_file(const fm_cli *cli, const char *path, const char *bytes,
     sync_folder(path);
 }
 
-// A pipe or a device is written to: another file in its place is not what anybody meant.
+// A pipe or a device is written directly, not replaced by a file.
 static bool is_something_else(const char *path)
 {
     struct stat found;

@@ -33,7 +33,7 @@ static void print_real(double real)
     if (isfinite(real)) {
         printf("%.10g", real);
     } else {
-        fputs("null", stdout); // JSON has no other word for it
+        fputs("null", stdout); // JSON has no NaN
     }
 }
 

@@ -1,4 +1,5 @@
-// clients/cli/base/parse.h: numbers, cells, rectangles and lists of ids, as people type them.
+// clients/cli/base/parse.h: parses numbers, cells, rectangles and lists of ids from the command
+// line.
 
 #pragma once
 
@@ -25,7 +26,7 @@ typedef struct fm_id_list {
     uint32_t capacity;
 } fm_id_list;
 
-/// @return false when memory ran out or there would be more than FM_AGENTS_MAX
+/// @return false when out of memory or there would be more than FM_AGENTS_MAX
 bool fm_id_list_add(fm_id_list *list, uint64_t id);
 
 /// Appends what "1-20,33,40-41" names. @return false when it is not such a list, or is too long

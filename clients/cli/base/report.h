@@ -1,4 +1,4 @@
-// clients/cli/base/report.h: results as lines that people read.
+// clients/cli/base/report.h: results as readable lines.
 
 #pragma once
 

@@ -14,7 +14,7 @@
 #undef columns // term.h has short names for all that terminals can
 #undef lines
 
-#define ESCAPE_MS 25 // an escape character with nothing behind it for so long is the Escape key
+#define ESCAPE_MS 25 // an escape character alone for so long is the Escape key
 
 static volatile sig_atomic_t stopped;
 static volatile sig_atomic_t continued; // the process was stopped (Ctrl-Z) and continues
@@ -35,7 +35,7 @@ static void on_continue(int signal_number)
 
 void fm_terminal_catch_stops(void)
 {
-    // SA_RESTART, for a picture that is being written; poll() ends all the same.
+    // SA_RESTART, for a picture that is being written; poll() is interrupted anyway.
     struct sigaction action = {.sa_handler = on_stop, .sa_flags = SA_RESTART};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -82,7 +82,7 @@ void fm_terminal_leave(void)
 
 bool fm_terminal_enter(void)
 {
-    static char buffer[1 << 16]; // a picture goes out in few writes, so that it does not tear
+    static char buffer[1 << 16]; // a picture goes out in few writes, so that it does not flicker
     if (entered) {
         return true;
     }

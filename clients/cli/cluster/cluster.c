@@ -1,4 +1,4 @@
-// clients/cli/cluster/cluster.c: `cluster`: how a cluster is, and where its worlds run.
+// clients/cli/cluster/cluster.c: `cluster`: the state of a cluster, and where its worlds run.
 
 #include "clients/cli/cluster/cluster.h"
 
@@ -31,7 +31,7 @@ static void print_nodes(fm_numbers nodes, const char *here)
     }
 }
 
-// What an operator may do about a world that does not simply run. "": nothing.
+// Advice about a world that does not simply run. "": none.
 static const char *advice(const char *state)
 {
     static const struct {
@@ -72,7 +72,7 @@ static void print_worlds(fm_numbers worlds)
     }
 }
 
-// What is wrong with the cluster as a whole, and what to do.
+// Prints what is wrong with the cluster as a whole, and what to do.
 static void print_state(const msgpack_object *status)
 {
     char error[FM_ERROR_TEXT_SIZE], cluster[65], node[65];

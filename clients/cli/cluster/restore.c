@@ -1,8 +1,7 @@
-// clients/cli/cluster/restore.c: `cluster restore`: etcd is lost for good, and with it the worlds'
-// logs. What lies on the nodes' disks are beginnings of those logs: whatever a client was told the
-// node that had the world then has written to its own disk as well. So the longest sound journal of
-// a world is the best there is, and with all folders at hand nothing is missing that anybody was
-// told.
+// clients/cli/cluster/restore.c: `cluster restore`: for when etcd is lost for good, and with it the
+// worlds' logs. The nodes' disks hold prefixes of those logs: whatever a client was sent, the node
+// that had the world then has also written to its own disk. So the longest valid journal of a world
+// is the best copy, and with all folders at hand nothing is missing that a client has seen.
 //
 //   all journals of all folders ── by world, the longest first ── replayed to its end ──>
 //   world.load
@@ -10,7 +9,7 @@
 //                                         └──── damaged: the next ───────┘
 //
 // Worlds keep names and numbers. A world that the cluster has already is left alone: after an etcd
-// snapshot was restored, that is the state of the snapshot, and the output says which of the two is
+// snapshot was restored, it has the snapshot's state, and the output says which of the two is
 // further.
 
 #include "clients/cli/cluster/cluster.h"
@@ -202,7 +201,7 @@ static bool load(struct search *search, const struct candidate *one, const fm_wr
 
 // ---- a world -----------------------------------------------------------------------------------
 
-// What may be missing behind the end of a journal.
+// Says what may be missing after the end of a journal.
 static void tell_end(const struct candidate *one, uint64_t longest)
 {
     printf("  to tick %llu of %s\n", (unsigned long long)one->info.last_tick, one->path);

@@ -1,5 +1,7 @@
-// clients/cli/commands/commands.h: the subcommands of this room, each at the bottom of the file
-// named here. `snapshot`, `watch` and `replay` have rooms of their own.
+// clients/cli/commands/commands.h: the subcommands of this room, as a list for the table in
+// clients/cli/main.c, its only reader: each is a constant at the bottom of the file named here, so
+// one list in place of twenty headers of a line each. `snapshot`, `watch`, `replay` and `cluster`
+// have rooms of their own.
 
 #pragma once
 

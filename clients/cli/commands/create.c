@@ -43,7 +43,7 @@ static void pack_classes(fm_cli *cli)
     }
 }
 
-// Old programs that make worlds know of stacks only, so the wire keeps them as its default.
+// Old programs expect many units per cell, so the wire keeps that as its default.
 static void pack_occupancy(fm_cli *cli)
 {
     if (fm_cli_value(cli, "occupancy") == NULL) {
@@ -51,7 +51,7 @@ static void pack_occupancy(fm_cli *cli)
     }
 }
 
-// The server reads MovingAI's format only: maps of strangers are none of its libraries' business.
+// The server reads only MovingAI's format, so that no library of it parses untrusted maps.
 static void upload_map(fm_cli *cli, const fm_grid *grid)
 {
     size_t size = fm_map_written_size(grid);

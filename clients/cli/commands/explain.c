@@ -47,7 +47,7 @@ static void print_reason(const msgpack_object *result)
     }
 }
 
-// Whom the blocker waits for, and so on.
+// Prints whom the blocker waits for, and so on.
 static void print_chain(const msgpack_object *result)
 {
     fm_numbers chain = fm_object_numbers(result, "waits_for");

@@ -2,7 +2,7 @@
 // one exit code, no token.
 //
 // Over TCP it sends the one request that may come before hello, a ping, so that a check never
-// counts as a wrong token. Over HTTP it wants the status 200.
+// counts as a wrong token. Over HTTP it expects the status 200.
 
 #include "clients/cli/commands/commands.h"
 
@@ -80,7 +80,7 @@ static int check_tcp(fm_cli *cli, const char *address)
 
 // ---- HTTP ---------------------------------------------------------------------------------------
 
-// http://HOST[:PORT][/PATH], or https. @return false when it is nothing like that
+// http://HOST[:PORT][/PATH], or https. @return false when it is no such URL
 static bool parse_url(const char *text, struct url *url)
 {
     const char *rest = NULL;
@@ -105,7 +105,7 @@ static bool parse_url(const char *text, struct url *url)
     return size > 0 && written > 0 && (size_t)written < sizeof url->address;
 }
 
-// Waits until the link can be read from or written to. @return false when it is too late
+// Waits until the link can be read from or written to. @return false on time-out
 static bool wait_for(const fm_link *link, short events, uint64_t end_us)
 {
     uint64_t now = now_us();
@@ -136,7 +136,7 @@ static fm_status send_request(fm_link *link, const struct url *url, uint64_t end
     return FM_OK;
 }
 
-// Reads the first line of the answer, and looks whether its status is 200.
+// Reads the first line of the answer, and checks that its status is 200.
 static fm_status read_status(fm_link *link, uint64_t end_us, fm_client_error *error)
 {
     char line[STATUS_LINE_MAX + 1] = "";

@@ -4,8 +4,7 @@
 // Each period every team gets one order for one group: the idle agents nearest to one of them (or,
 // when nobody is idle, now and then a group that is busy) march to a cell that can be reached, half
 // the time close by and else anywhere. Orders are sent without waiting; the mirror of everything
-// says what became of them. At the end it says in numbers what happened, and fails when nothing
-// did.
+// shows their results. At the end it prints counts, and fails if nothing happened.
 
 #include "clients/cli/commands/commands.h"
 
@@ -242,7 +241,7 @@ static void print_summary(const struct play *play, const msgpack_object *tick_ms
     putchar('\n');
 }
 
-// Says what happened. @return the exit code
+// Prints the counts. @return the exit code
 static int conclude(struct play *play)
 {
     if (play->view->over) {

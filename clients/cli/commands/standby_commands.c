@@ -11,7 +11,7 @@
 
 // ---- status -------------------------------------------------------------------------------------
 
-// What a state means, and what an operator may do about it.
+// The meaning of a state, and advice.
 static const char *meaning(const char *state)
 {
     static const struct {

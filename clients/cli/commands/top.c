@@ -1,6 +1,6 @@
 // clients/cli/commands/top.c: `top`: where a world's work goes, as a full screen or as plain lines.
 //
-// The full screen is drawn with ncurses: keys, resizing and colours are its business.
+// The full screen is drawn with ncurses: it handles keys, resizing and colours.
 
 #include "clients/cli/commands/commands.h"
 

@@ -1,6 +1,6 @@
 // clients/cli/replay/check.c: `replay check`: whether a journal is whole: every row follows the one
 // before, every keyframe belongs to its row, and the end is the one that was written. It replays
-// nothing, so it is as quick as reading the file.
+// nothing, so it is as fast as reading the file.
 
 #include "clients/cli/base/json.h"
 #include "clients/cli/base/report.h"

@@ -1,5 +1,5 @@
-// clients/cli/replay/diff.c: `replay diff`: the first tick in which two journals part, and what is
-// different in their worlds after it.
+// clients/cli/replay/diff.c: `replay diff`: the first tick in which two journals differ, and the
+// differences of their worlds after it.
 
 #include "clients/cli/replay/findings.h"
 #include "clients/cli/replay/journals.h"
@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-// What two journals have in common, and where that ends.
+// The common part of two journals.
 struct parting {
     fm_cli *cli;
     fm_replay *replays[2];

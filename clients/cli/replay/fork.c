@@ -1,5 +1,5 @@
-// clients/cli/replay/fork.c: `replay fork`: what would have come of the same commands with another
-// planner or another budget.
+// clients/cli/replay/fork.c: `replay fork`: replays the same commands with another planner or
+// another budget.
 //
 // Two worlds go side by side from the same tick: the recorded one is replayed, the other one is
 // given the same commands, and its own ticks. With the recorded budget it gets the recorded number
@@ -30,7 +30,7 @@ struct given {
     uint64_t tick; // the first that they take part in
 };
 
-// One of the two worlds, and what comes of it.
+// One of the two worlds, and its results.
 struct side {
     fm_cli *cli;
     fm_world *world;
@@ -57,8 +57,8 @@ struct fork {
     bool has_planner;
     double budget_ms; // 0: as recorded
     fm_pacer pacer;
-    uint32_t kept;    // agents that the planner cannot lead
-    uint32_t bridged; // ticks of which it is not known what the recorded run did in them
+    uint32_t kept;    // agents that the planner cannot serve
+    uint32_t bridged; // ticks in which the recorded run's searches are not known
 };
 
 static uint64_t now_ns(void)
@@ -167,7 +167,7 @@ static void apply(struct fork *fork, const fm_command *recorded, uint64_t tick)
         if (result.status == FM_OK) {
             return;
         }
-        command.planner = recorded->planner; // a class that it cannot lead
+        command.planner = recorded->planner; // a class that it cannot serve
         result = (fm_command_result){.status = FM_OK};
     }
     fm_world_apply(side->world, &command, &result);
@@ -198,8 +198,8 @@ static void watch(const struct fork *fork, fm_world *world)
     }
 }
 
-// Memory ran out in the recorded run, and the replay has another world now. What that run did in
-// the tick is not known; the fork does it, with the grants that there were.
+// Memory ran out in the recorded run, and the replay has another world now. What that run searched
+// in the tick is not known; the fork runs it with the recorded grants.
 static void cross_bridge(struct fork *fork, const fm_tick_record *record)
 {
     struct side *recorded = &fork->sides[0];

@@ -20,7 +20,7 @@ fm_cli_progress fm_cli_progress_begin(const fm_cli *cli, uint64_t first, uint64_
         .first = first,
         .last = last,
         .begin_ms = now_ms,
-        .next_ms = now_ms + SHOW_MS, // what takes less than a moment needs no bar
+        .next_ms = now_ms + SHOW_MS, // short commands need no bar
     };
 }
 

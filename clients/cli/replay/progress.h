@@ -1,5 +1,5 @@
-// clients/cli/replay/progress.h: how far a long command is: one line of standard error that is
-// drawn again and again, on a terminal only.
+// clients/cli/replay/progress.h: progress of a long command: one line of standard error that is
+// redrawn, on a terminal only.
 
 #pragma once
 

@@ -218,7 +218,7 @@ static void save(const fm_cli *cli, fm_world *world, const char *path)
 
 // ---- the action --------------------------------------------------------------------------------
 
-// Whether a file is standard output, where nothing else belongs then.
+// Whether a file is standard output; then nothing else is printed there.
 static bool is_output(const char *path)
 {
     return path != NULL && strcmp(path, "-") == 0;

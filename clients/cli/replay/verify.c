@@ -1,4 +1,5 @@
-// clients/cli/replay/verify.c: `replay verify`: whether a journal can be repeated.
+// clients/cli/replay/verify.c: `replay verify`: whether a journal can be replayed to the same
+// digests.
 //
 // A digest says that worlds differ, not where. A journal holds whole worlds now and then, so verify
 // continues after the first difference at the next keyframe and compares world with world there.

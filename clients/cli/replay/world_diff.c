@@ -1,6 +1,6 @@
-// clients/cli/replay/world_diff.c: see world_diff.h. Goes by what core/world/world.h says of a
-// world, so what is compared are the things that people know by name; what searches hold shows in
-// their counters.
+// clients/cli/replay/world_diff.c: see world_diff.h. Compares what core/world/world.h exposes of a
+// world, so differences have names that people know; the state of searches shows only in their
+// counters.
 
 #include "clients/cli/replay/world_diff.h"
 

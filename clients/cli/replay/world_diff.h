@@ -31,11 +31,10 @@ typedef struct fm_difference {
 
 /// Compares two worlds: agents first, by slot, then teams, the map, what teams know, counts.
 ///
-/// @param worlds       two; not changed but for who watches them: nobody watches everything
-///                     afterwards
+/// @param worlds       two; unchanged, except that the view of everything is not watched afterwards
 /// @param differences  receives the first `capacity`
 /// @param total        receives how many there are; where it exceeds `capacity`, maps of some teams
-///                     were not looked at
+///                     were not compared
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_world_diff(fm_world *const worlds[2], fm_difference *differences,
                                    uint32_t capacity, uint64_t *total);

@@ -7,7 +7,7 @@
 #include "clients/cli/base/cli.h"
 #include "clients/cli/base/parse.h"
 
-/// Takes a look, or dies.
+/// Takes a snapshot, or dies.
 ///
 /// @param team    whose view; 0: everything
 /// @param rect    part of the map; NULL: all of it
@@ -19,12 +19,12 @@ void fm_snapshot_take(fm_cli *cli, uint64_t world, uint64_t team, const fm_rect 
 void fm_snapshot_agents(const fm_cli *cli, const fm_mirror *mirror, uint64_t team,
                         fm_id_list *list);
 
-/// Makes a mirror say where units of a class fit, in place of what the cells look like: ground
-/// where one may stand with its north-west corner, wall elsewhere. For a mirror of one's own.
+/// Replaces the looks of a mirror's cells by where units of a class fit: ground where one may stand
+/// with its north-west corner, wall elsewhere. For a private mirror.
 void fm_snapshot_fit(fm_mirror *mirror, const fm_movement_class *movement);
 
-/// The cell nearest to `near` of the largest connected part of the free cells: not in a closet of
-/// the map. FM_CELL_NONE when no cell is free.
+/// The cell nearest to `near` of the largest connected part of the free cells, not in an enclosed
+/// pocket. FM_CELL_NONE when no cell is free.
 fm_cell fm_snapshot_mainland(const fm_cli *cli, const fm_mirror *mirror, fm_cell near);
 
 /// The free cells that can be reached from `from` by straight steps, `from` included even if it is

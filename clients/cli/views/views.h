@@ -1,7 +1,7 @@
 // clients/cli/views/views.h: the subscriptions of a command, each with its mirror.
 //
-// Notifications find their mirror by subscription number. What goes wrong on the way (a server that
-// contradicts itself, goes down, or ends the world) is kept here, for the command's loop to see.
+// Notifications find their mirror by subscription number. Errors on the way (an inconsistent
+// server, going down, the end of the world) are kept here for the command's loop.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 typedef struct fm_views {
     fm_mirror mirrors[FM_VIEWS_MAX];
     uint32_t count;
-    bool sight;             // teams' views are subscribed to with what is visible
+    bool sight;             // teams' views are subscribed to with `sight`
     fm_status status;       // FM_OK, or why a notification could not be applied
     bool going_down;        // the server said so
     char reason[96];        // what it said
@@ -23,7 +23,7 @@ typedef struct fm_views {
 /// From here on the client's notifications go to `views`, which must stay where it is.
 void fm_views_init(fm_cli *cli, fm_views *views);
 
-/// The client's notifications go nowhere again.
+/// The client's notifications are dropped again.
 void fm_views_fini(fm_cli *cli, fm_views *views);
 
 /// Subscribes to a view and waits for its keyframe, or dies.
@@ -40,7 +40,7 @@ fm_mirror *fm_views_add(fm_cli *cli, fm_views *views, uint64_t world, uint64_t t
 /// As fm_views_add(), but does not die when the server refuses the view, which changes nothing.
 ///
 /// @param mirror  receives the view's mirror
-/// @return FM_OK, or what the server said; fm_client_error_last() has the words
+/// @return FM_OK, or what the server said; fm_client_error_last() has the text
 FM_CHECKED fm_status fm_views_try(fm_cli *cli, fm_views *views, uint64_t world, uint64_t team,
                                   const fm_rect *rect, uint64_t every, const fm_mirror_ops *ops,
                                   void *context, fm_mirror **mirror);
@@ -49,5 +49,5 @@ FM_CHECKED fm_status fm_views_try(fm_cli *cli, fm_views *views, uint64_t world, 
 /// their mirrors.
 void fm_views_drop(fm_cli *cli, fm_views *views, uint32_t count);
 
-/// Dies when something went wrong with a view.
+/// Dies if a view has failed.
 void fm_views_check(const fm_cli *cli, const fm_views *views);

@@ -1,7 +1,6 @@
 // clients/cli/watch/keys.c: see keys.h.
 //
-// Requests are sent without waiting, so that the picture does not stop; what the server refuses is
-// shown in words and changes nothing.
+// Requests are sent without waiting, so that the picture does not stop; refusals are shown as text.
 
 #include "clients/cli/watch/keys.h"
 

@@ -4,5 +4,5 @@
 
 #include "clients/cli/watch/state.h"
 
-/// Does what the keys ask for that were pressed since.
+/// Handles the keys that were pressed since the last call.
 void fm_watch_take_keys(fm_watch *watch);

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#define SAMPLES_MAX      4u // cells looked at per pixel and direction; the rest is as good as them
+#define SAMPLES_MAX      4u // cells sampled per pixel and direction
 #define COLOUR_FOG       0x101318u
 #define COLOUR_PATH      0xf4f4f4u
 #define COLOUR_SELECTED  0xffffffu
@@ -85,8 +85,8 @@ static bool is_explored(const fm_scene *scene, uint32_t x, uint32_t y)
     return known && !seen;
 }
 
-// Dear ground is darker; what no team knows lies in fog, and what none sees now in a thinner one;
-// what a team knows has a touch of its colour.
+// Costly ground is darker; cells that no team knows lie in fog, cells that none sees now in thinner
+// fog; cells that a team knows are tinted with its colour.
 static uint32_t cell_colour(const fm_scene *scene, uint32_t x, uint32_t y)
 {
     uint32_t look = fm_mirror_look(scene->view, x, y);
@@ -167,7 +167,7 @@ static void paint_pixels(fm_canvas *canvas, uint32_t first_row, const fm_frame *
     uint32_t stride = frame->width, px, py;
     uint32_t *pixels = calloc((size_t)stride * frame->height, sizeof *pixels);
     if (pixels == NULL) {
-        return; // this picture is not shown; the next one may be
+        return; // skip this picture, perhaps not the next
     }
     for (py = 0; py < frame->height; py++) {
         for (px = 0; px < frame->width; px++) {
@@ -217,7 +217,7 @@ static void put_letter(fm_canvas *canvas, uint32_t column, uint32_t row, uint32_
     fm_canvas_put(canvas, column, row, (fm_glyph){code, FM_CANVAS_DEFAULT, FM_CANVAS_DEFAULT});
 }
 
-// Letters are twice as high as wide, so a row of them stands for two pixels' height.
+// Letters are twice as high as wide, so a row of letters is two pixels high.
 static void paint_letters(fm_canvas *canvas, uint32_t first_row, const fm_frame *frame,
                           const fm_scene *scene)
 {

@@ -218,7 +218,7 @@ static void draw_teams(fm_watch *watch)
     }
 }
 
-// What the view shows of the selected agent, and what the server says of it to those who may know.
+// What the view shows of the selected agent, and what debug.inspect says where the role allows it.
 static void draw_agent(fm_watch *watch)
 {
     fm_canvas *canvas = &watch->canvas;
@@ -310,7 +310,7 @@ void fm_watch_draw(fm_watch *watch)
     fm_terminal_size(&columns, &rows);
     if ((columns != watch->canvas.columns || rows != watch->canvas.rows) &&
         !fm_canvas_resize(&watch->canvas, columns, rows)) {
-        return; // no memory: perhaps the next time
+        return; // out of memory: perhaps not the next time
     }
     fm_canvas_clear(&watch->canvas);
     draw_map(watch);

@@ -1,5 +1,4 @@
-// clients/cli/watch/selection.h: the selected agent of `watch`: which it is, and what the server
-// says of it.
+// clients/cli/watch/selection.h: the selected agent of `watch`, and the server's report of it.
 
 #pragma once
 
@@ -8,7 +7,7 @@
 /// Selects the agent with the next larger or smaller id, and brings it onto the screen.
 void fm_watch_select_neighbour(fm_watch *watch, bool larger);
 
-/// Begins or ends to keep the selected agent in the middle.
+/// Starts or stops keeping the selected agent in the middle.
 void fm_watch_toggle_following(fm_watch *watch);
 
 /// Asks about the selected agent, unless an answer is under way or the role may not.

@@ -32,7 +32,7 @@ static void on_info(void *context, uint64_t id, const fm_client_error *error,
     }
 }
 
-// A view is silent while nothing changes in it; the world's own account says how its ticks proceed.
+// A view gets no deltas while nothing changes in it; world.info shows that ticks proceed.
 void fm_watch_ask_info(fm_watch *watch)
 {
     fm_params_uint(&watch->cli->params, FM_FIELD_WORLD, watch->world);

@@ -1,4 +1,4 @@
-// clients/cli/watch/state.h: what `watch` keeps, and what all its parts do with it.
+// clients/cli/watch/state.h: the state of `watch`, shared by its parts.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 #define FM_WATCH_PATH_MAX  4096u // cells of the selected agent's path that are drawn
 #define FM_WATCH_LINE_SIZE 256u
 
-// What the server said of the selected agent last.
+// The server's last report of the selected agent.
 typedef struct fm_watch_agent {
     uint64_t id;       // 0: nothing yet
     char order[128];   // kind, id, how many wait; "none"
@@ -53,10 +53,10 @@ typedef struct fm_watch {
     uint64_t message_end_ms;
 } fm_watch;
 
-/// Asks for the world's name, pace and tick, or dies.
+/// Requests the world's name, pace and tick, or dies.
 void fm_watch_read_info(fm_watch *watch);
 
-/// Asks for the same without waiting; the answer comes later.
+/// Requests the same without waiting for the answer.
 void fm_watch_ask_info(fm_watch *watch);
 
 /// Ticks completed, as far as is known.

@@ -1,4 +1,4 @@
-// clients/cli/watch/teams.h: whose view `watch` shows: its subscriptions.
+// clients/cli/watch/teams.h: the team whose view `watch` shows, and its subscriptions.
 //
 // Over the view of everything lies the fog of the first teams, whose views are subscribed to as
 // well.
@@ -7,8 +7,8 @@
 
 #include "clients/cli/watch/state.h"
 
-/// Subscribes to what --team, --rect and --every ask for, or dies.
+/// Subscribes by --team, --rect and --every, or dies.
 void fm_watch_subscribe(fm_watch *watch);
 
-/// Shows the world as another team sees it (0: everything), or says why not.
+/// Shows the world as another team sees it (0: everything), or shows why not.
 void fm_watch_set_team(fm_watch *watch, uint64_t team);

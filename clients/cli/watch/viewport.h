@@ -2,8 +2,8 @@
 //
 // The screen is a grid of pixels: as wide as a character, half as high. Either the whole map is
 // scaled to fit into it, or a cell takes 2^zoom pixels in each direction (below 0: a pixel shows
-// that many cells less), and the viewport says which cell is in the middle. Everything here is
-// arithmetic.
+// 2^-zoom cells in each direction), and the viewport says which cell is in the middle. Everything
+// here is arithmetic.
 
 #pragma once
 

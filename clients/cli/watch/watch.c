@@ -1,7 +1,7 @@
 // clients/cli/watch/watch.c: the subcommand `watch`: a world as it lives.
 //
 // On a terminal: the map, drawn up to ten times a second, with a few lines of numbers around it,
-// and keys. Anywhere else: one line each second. The view is a mirror; watch only looks at it.
+// and keys. Anywhere else: one line each second. The view is a mirror; watch only reads it.
 
 #include "clients/cli/watch/watch.h"
 

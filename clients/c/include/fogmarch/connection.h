@@ -12,16 +12,16 @@
 //            fm_client_flush() and, at the latest after fm_client_timeout_ms(), fm_client_expire().
 //
 // Many requests may be in flight; each is answered exactly once: by the server, by its time-out, or
-// by the end of the connection. A BROKEN connection stays so; every further call says why.
+// by the end of the connection. A BROKEN connection stays broken; every further call reports why.
 //
 // Ownership  the client owns its socket and buffers. What callbacks and replies point to lives
 //            until the callback returns, or until the next call on the client, as each says.
-// Threads    one thread at a time per client; different clients know nothing of each other.
-// Callbacks  run inside the functions that read (fm_client_call, _wait, _on_readable) or give up
+// Threads one thread at a time per client; different clients are independent. Callbacks  run inside
+// the functions that read (fm_client_call, _wait, _on_readable) or give up
 //            (_expire, _destroy). They may send requests; they must not call, wait, read or
 //            destroy.
-// Errors     functions return a status; fm_client_error_last() says it in words. Requests that the
-//            server refused give its code, name and message.
+// Errors     functions return a status; fm_client_error_last() has the text. For requests that the
+//            server refused it has the server's code, name and message.
 
 #pragma once
 
@@ -30,7 +30,7 @@
 #include <fogmarch/words.h>
 
 #define FM_CLIENT_ADDRESS     "127.0.0.1:7421" // where a server listens by default
-#define FM_CLIENT_RESUME_SIZE 129u // of what hello tells to come back with, NUL included
+#define FM_CLIENT_RESUME_SIZE 129u // of the resume token in hello's answer, NUL included
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,9 +51,9 @@ typedef struct fm_client_options {
     const char *token;       // in hello; NULL: none
     const char *resume;      // in hello, from the welcome of a connection that broke; NULL: none
     bool tls;                // over TLS, with a certificate that is checked
-    const char *tls_ca_file; // PEM of who may vouch for it; NULL: those of the system
+    const char *tls_ca_file; // PEM of trusted CAs; NULL: those of the system
     uint32_t connect_timeout_ms; // milliseconds per address of the host
-    uint32_t timeout_ms;         // milliseconds until a request without an answer is given up
+    uint32_t timeout_ms;         // milliseconds until a request times out
     uint32_t follow_ms; // in a cluster: how long to look for a world's next node, see below; 0: no
     uint32_t requests_max; // requests in flight
     size_t unsent_max;     // bytes waiting for a server that does not read
@@ -66,12 +66,12 @@ typedef struct fm_client_options {
 fm_client_options fm_client_options_default(void);
 
 // In a cluster, with follow_ms, a client goes where its world is: when its node dies, when a
-// request is answered `moved`, or when a world that it subscribed to goes on elsewhere. It looks
+// request is answered `moved`, or when a world that it subscribed to goes on elsewhere. It searches
 // for the world at the nodes that hello named and at the addresses it was given, subscribes again
-// (the numbers stay as they are, a keyframe comes), and sends again what has no answer; commands
-// have a command_id, so that each is carried out once. Only then, after follow_ms, is it BROKEN.
-// Without a cluster nothing of this happens. Meanwhile the functions that read wait, and afterwards
-// fm_client_fd() is another socket; loops that may not wait leave it off and ask world.locate. A
+// (the numbers stay, a keyframe comes), and sends unanswered requests again; commands have a
+// command_id, so that each is carried out once. If that fails for follow_ms, it is BROKEN. Without
+// a cluster follow_ms has no effect. Meanwhile the functions that read block, and afterwards
+// fm_client_fd() is another socket; loops that must not block leave it off and ask world.locate. A
 // client is on one node: for worlds on several, make a client for each.
 
 /// Connects, trying each address that the host's name has.
@@ -86,7 +86,8 @@ fm_client_options fm_client_options_default(void);
 FM_CHECKED fm_status fm_client_connect(const char *address, const fm_client_options *options,
                                        fm_client **out, fm_client_error *error);
 
-/// Where a client that follows is now; empty for others. Good until the next call on it.
+/// The address where a client that follows is now; empty for others. Good until the next call on
+/// it.
 const char *fm_client_address(const fm_client *client);
 
 /// Makes a client of a connected stream socket, without TLS, which it then owns (also on failure:
@@ -97,7 +98,7 @@ FM_CHECKED fm_status fm_client_adopt(int fd, const fm_client_options *options, f
 /// Disconnects. Requests in flight are answered with FM_ERR_IO first. NULL is allowed.
 void fm_client_destroy(fm_client *client);
 
-// What a server says of itself.
+// The server's answer to hello.
 typedef struct fm_client_welcome {
     char server[96];                    // name and version
     char node[65];                      // its name in a cluster; empty: there is none
@@ -134,7 +135,7 @@ FM_CHECKED fm_status fm_client_call(fm_client *client, fm_method method, const f
 typedef void fm_client_reply_fn(void *context, uint64_t id, const fm_client_error *error,
                                 const msgpack_object *result);
 
-/// Queues a request and sends what the socket takes. Never blocks.
+/// Queues a request and sends what the socket accepts. Never blocks.
 ///
 /// @param on_reply  called exactly once, later; NULL: the answer does not matter
 /// @param id        receives the request's number; may be NULL
@@ -143,21 +144,21 @@ typedef void fm_client_reply_fn(void *context, uint64_t id, const fm_client_erro
 FM_CHECKED fm_status fm_client_send(fm_client *client, fm_method method, const fm_params *params,
                                     fm_client_reply_fn *on_reply, void *context, uint64_t *id);
 
-/// Something the server says unasked; kinds that this build does not know are dropped.
+/// A notification of the server; kinds that this build does not know are dropped.
 ///
 /// @param params  a map; good until the callback returns
 typedef void fm_client_notification_fn(void *context, fm_notification notification,
                                        const msgpack_object *params);
 
-/// Sets who gets notifications; NULL: nobody.
+/// Sets the callback for notifications; may be NULL.
 void fm_client_on_notification(fm_client *client, fm_client_notification_fn *on_notification,
                                void *context);
 
-/// Notifications are counted from now on but not unpacked, and nobody gets them. For clients
-/// that measure what a view costs. `idle` is answered all the same.
+/// From now on notifications are counted but not unpacked or delivered. For clients that measure
+/// what a view costs. `idle` is still answered.
 void fm_client_skip_notifications(fm_client *client);
 
-/// Milliseconds until requests sent from now on are given up.
+/// Time-out of requests sent from now on, in milliseconds.
 void fm_client_set_timeout(fm_client *client, uint32_t timeout_ms);
 
 /// The socket, for poll(). It is non-blocking.
@@ -169,20 +170,20 @@ short fm_client_events(const fm_client *client);
 /// Milliseconds until fm_client_expire() may have something to do, rounded up; -1: nothing waits.
 int fm_client_timeout_ms(const fm_client *client);
 
-/// Reads what is there, up to a bound, and delivers it. @return FM_OK or FM_ERR_IO
+/// Reads available bytes, up to a bound, and delivers messages. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_client_on_readable(fm_client *client);
 
-/// Sends what the socket takes. @return FM_OK or FM_ERR_IO
+/// Sends what the socket accepts. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_client_flush(fm_client *client);
 
-/// Gives up requests whose time is over.
+/// Ends requests that have timed out.
 void fm_client_expire(fm_client *client);
 
-/// Polls once, for at most timeout_ms (-1: until something happens), and does all of the above.
+/// Polls once, for at most timeout_ms (-1: no limit), and does all of the above.
 /// A signal ends the wait early. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_client_wait(fm_client *client, int timeout_ms);
 
-/// Why the last function that failed on this client failed.
+/// The error of the last function that failed on this client.
 const fm_client_error *fm_client_error_last(const fm_client *client);
 
 /// Requests that have no answer yet.
@@ -198,7 +199,7 @@ typedef struct fm_client_traffic {
 
 fm_client_traffic fm_client_traffic_get(const fm_client *client);
 
-/// As fm_client_call(), but asks again while the server answers `busy`, for a minute at most.
+/// As fm_client_call(), but retries while the server answers `busy`, for a minute at most.
 FM_CHECKED fm_status fm_client_call_patiently(fm_client *client, fm_method method,
                                               const fm_params *params,
                                               const msgpack_object **result);

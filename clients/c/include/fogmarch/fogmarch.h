@@ -1,8 +1,8 @@
 // fogmarch/fogmarch.h: the C library of fogmarch, for C and C++.
 //
-// Everything that a game needs to talk to a server: connect and ask (connection.h), say what is
-// asked for (params.h), read what comes back (object.h), follow what a team sees (mirror.h). The
-// words are those of the protocol (words.h). clients/c/README.md begins with a whole program.
+// Everything that a game needs to talk to a server: connect and send requests (connection.h), pack
+// parameters (params.h), read results (object.h), follow what a team sees (mirror.h). The names are
+// those of the protocol (words.h). clients/c/README.md begins with a whole program.
 
 #pragma once
 

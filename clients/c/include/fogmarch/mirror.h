@@ -3,7 +3,7 @@
 // A mirror belongs to one subscription. fm_mirror_apply() takes each notification as it comes; what
 // the mirror holds between two of them is the view as of `tick`. A delta that does not fit what the
 // mirror holds (an agent that moves but never came in) is refused as FM_ERR_BAD_MESSAGE: the two
-// sides are out of step, and the only cure is a keyframe, that is, a new subscription.
+// sides are out of step, and only a keyframe helps, that is, a new subscription.
 //
 // Memory   two bytes per cell of the rectangle, three with `sight`, 20 to 30 per agent, 24 more
 //          with `motion` and 65 where agents have tags; within the protocol's limits.
@@ -40,10 +40,10 @@ typedef struct fm_mirror_motion {
     uint32_t speed;  // of its last step, thousandths of a cell a tick; 0: not known
     uint8_t heading; // of that: 0 east, 1 south-east ... 7; FM_MIRROR_HEADING_UNKNOWN
     uint8_t waypoint_count;
-    fm_mirror_waypoint waypoints[FM_MIRROR_WAYPOINTS_MAX]; // of one's own: where its middle goes
+    fm_mirror_waypoint waypoints[FM_MIRROR_WAYPOINTS_MAX]; // of own agents: where its middle goes
 } fm_mirror_motion;
 
-// What the game has written on an agent (agent.set), as far as the view may know it.
+// An agent's tag (agent.set), as far as the view may know it.
 typedef struct fm_mirror_tag {
     uint8_t size; // bytes; 0: nothing
     uint8_t bytes[FM_TAG_SIZE_MAX];
@@ -76,8 +76,8 @@ typedef struct fm_mirror_alert {
 
 struct fm_mirror;
 
-// What an owner may want to hear of while a notification is applied. All members may be NULL; they
-// must not change the mirror.
+// Callbacks while a notification is applied. All members may be NULL; they must not change the
+// mirror.
 typedef struct fm_mirror_ops {
     /// An agent in view moved or changed state; `agent` is as it is now.
     void (*moved)(void *context, const fm_mirror_agent *agent, fm_cell from);
@@ -85,7 +85,7 @@ typedef struct fm_mirror_ops {
     void (*ended)(void *context, const fm_mirror_ended *ended);
     /// A keyframe or delta has been applied as a whole.
     void (*updated)(void *context, const struct fm_mirror *mirror, fm_notification notification);
-    /// A unit of the view stopped for an enemy; agent.resume lets it go on.
+    /// A unit of the view stopped for an enemy; agent.resume lets it continue.
     void (*alerted)(void *context, const fm_mirror_alert *alert);
 } fm_mirror_ops;
 
@@ -94,7 +94,7 @@ typedef struct fm_mirror {
     const fm_mirror_ops *ops; // may be NULL
     void *context;
 
-    uint64_t subscription; // 0 takes whatever comes first
+    uint64_t subscription; // 0 takes the first one that comes
     uint64_t world;
     uint64_t team; // 0: everything
     uint64_t tick; // ticks completed
@@ -134,9 +134,9 @@ void fm_mirror_init(fm_mirror *mirror, uint64_t subscription, const fm_mirror_op
 void fm_mirror_fini(fm_mirror *mirror);
 
 /// Continues with another subscription, as after a lost connection: subscribe again with `stream`
-/// as the first one was answered, `since` = tick and `rect`. What the mirror holds stays, until a
-/// keyframe comes if that was not answered `resumed`. To be called in the callback of the answer,
-/// so that no delta is missed.
+/// as the first one was answered, `since` = tick and `rect`. The mirror keeps its contents, until a
+/// keyframe comes if the answer was not `resumed`. To be called in the callback of the answer, so
+/// that no delta is missed.
 ///
 /// @param subscription  as the request was answered
 void fm_mirror_resume(fm_mirror *mirror, uint64_t subscription);
@@ -146,10 +146,9 @@ void fm_mirror_resume(fm_mirror *mirror, uint64_t subscription);
 bool fm_mirror_wants(const fm_mirror *mirror, fm_notification notification,
                      const msgpack_object *params);
 
-/// Takes a keyframe, delta or world_ended; ignores what fm_mirror_wants() does not want.
+/// Takes a keyframe, delta or world_ended; ignores what fm_mirror_wants() rejects.
 ///
-/// @return FM_OK, FM_ERR_BAD_MESSAGE (does not fit: the mirror must not be used on) or
-///         FM_ERR_NO_MEMORY
+/// @return FM_OK, FM_ERR_BAD_MESSAGE (does not fit: stop using the mirror) or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_mirror_apply(fm_mirror *mirror, fm_notification notification,
                                      const msgpack_object *params);
 
@@ -194,7 +193,7 @@ const uint8_t *fm_mirror_tag_of(const fm_mirror *mirror, const fm_mirror_agent *
 /// @return NULL when no such agent is in view; good until the next fm_mirror_apply()
 const fm_mirror_agent *fm_mirror_find(const fm_mirror *mirror, uint64_t id);
 
-/// How an agent in view moves, as far as it was said; with `motion` only.
+/// How an agent in view moves, as far as known; with `motion` only.
 ///
 /// @return NULL: nothing is known; good until the next fm_mirror_apply()
 static inline const fm_mirror_motion *fm_mirror_motion_of(const fm_mirror *mirror, uint64_t id)

@@ -1,7 +1,7 @@
 // fogmarch/object.h: reads entries of a result or notification by name.
 //
 // What a server sends is not trusted: an entry that is missing or has another type reads as the
-// fallback, so a reader of an older or newer server's answer needs no special cases.
+// fallback, so a reader needs no special cases for older or newer servers.
 
 #pragma once
 
@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-// Any value of a message. It is msgpack-c's type: who includes <msgpack.h> may look inside.
+// Any value of a message. It is msgpack-c's type: code that includes <msgpack.h> may access it
+// directly.
 typedef struct msgpack_object msgpack_object;
 
 /// The entry of a map by name; NULL when there is none or `map` is NULL or not a map.
@@ -19,7 +20,7 @@ const msgpack_object *fm_object_get(const msgpack_object *map, const char *name)
 
 uint64_t fm_object_uint(const msgpack_object *map, const char *name, uint64_t fallback);
 
-/// Integers are taken too.
+/// Accepts integers too.
 double fm_object_real(const msgpack_object *map, const char *name, double fallback);
 
 bool fm_object_bool(const msgpack_object *map, const char *name, bool fallback);

@@ -1,9 +1,8 @@
 // fogmarch/params.h: builds the parameters of a request, one field at a time.
 //
-// The entries are packed as they come; their number goes in front when the request is sent. An
+// Entries are packed as they are added; their number is put in front when the request is sent. An
 // error (memory) is remembered and reported by the call that sends. One fm_params can be used for
-// many requests: clear, fill, send. Fields are not checked here: the server says what it does not
-// like.
+// many requests: clear, fill, send. Fields are not checked here: the server checks them.
 
 #pragma once
 
@@ -18,7 +17,7 @@ typedef struct fm_params {
     char *bytes; // packed keys and values; owned
     size_t size, capacity;
     uint32_t count; // of entries
-    bool failed;    // memory ran out
+    bool failed;    // out of memory
 } fm_params;
 
 /// To be released with fm_params_fini().
