@@ -27,7 +27,7 @@ typedef struct fm_canvas {
 } fm_canvas;
 
 /// Makes a canvas of this size, or resizes one; everything is redrawn. A zeroed canvas is allowed.
-/// / @return false when out of memory (the canvas is empty then)
+/// @return false when out of memory (the canvas is empty then)
 bool fm_canvas_resize(fm_canvas *canvas, uint32_t columns, uint32_t rows);
 
 void fm_canvas_fini(fm_canvas *canvas);

@@ -1,0 +1,89 @@
+// tests/server/methods/growth_scene.h: the servers, worlds and units that test_method_growth.c asks
+// about.
+//
+// A deed prepares a server and then acts; what it names comes in numbers that grow with
+// scene.scale.
+//
+// Threads: one.
+
+#pragma once
+
+#include "tests/server/methods/asking.h"
+
+#define SIDE        128u // of the map, cells
+#define UNITS       300u // at scale 1
+#define MANY        24u  // of what is costlier, at scale 1
+#define CLIENTS     2u   // at scale 1
+#define TEAM_MEMBER 1u
+
+// One method, asked with more and more of something.
+struct deed {
+    fm_method method;
+    const char *of;        // what there is more of
+    void (*prepare)(void); // not counted
+    void (*act)(void);     // counted
+};
+
+struct scene {
+    uint32_t scale;
+    uint64_t first_world;
+    char map[SIDE * (SIDE + 1) + 64];
+    size_t map_size;
+    fm_config config;
+};
+
+extern struct scene scene;
+
+/// Writes scene.map. Once.
+void make_map(void);
+
+/// Fills in scene.config with its defaults. Before each deed.
+void make_config(void);
+
+// ---- fields -------------------------------------------------------------------------------------
+
+/// `count` cells, one after the other from `first`, which is counted row by row.
+void put_cells(fm_field field, uint32_t first, uint32_t count);
+
+/// The first `count` agents of a world that lost none.
+void put_agents(uint32_t count);
+
+/// The first world.
+void put_world(void);
+
+// ---- servers and worlds -------------------------------------------------------------------------
+
+/// Connects a client, which says hello.
+void come(uint32_t client);
+
+/// A server with ADMIN as its client.
+void start(void);
+
+/// Asks for a paused world.
+void make_named(const char *name);
+
+/// A server with one world.
+void world(void);
+
+void add_teams(uint32_t count);
+void world_with_a_team(void);
+
+/// Ticks of the first world.
+void step_ticks(uint32_t ticks);
+void step(void);
+
+// ---- units --------------------------------------------------------------------------------------
+
+/// Adds units to team TEAM_MEMBER.
+void spawn(uint32_t count);
+
+/// Sends the first `count` units to one cell.
+void order(uint32_t count);
+
+/// A world with UNITS * scale units: standing, under way, or holding with an alert.
+void units(void);
+void marching_units(void);
+void alert_units(void);
+
+/// A world with UNITS units under way, whatever the scale.
+void some_marching_units(void);
