@@ -152,7 +152,7 @@ static int write_curve(const char *folder, const fm_result *results, uint32_t co
     return FM_EXIT_OK;
 }
 
-// When a size fails, those before it are kept all the same.
+// When a size fails, the results before it are kept.
 static int play_curve(const fm_load_options *options)
 {
     char error[FM_RUN_ERROR_SIZE] = "";
@@ -219,7 +219,7 @@ static int write_report(const fm_load_options *options, const fm_capacity *capac
     return FM_EXIT_OK;
 }
 
-// What was found before a failure is written all the same.
+// Results from before a failure are still written.
 static int make_report(const fm_load_options *options)
 {
     static fm_capacity capacity;

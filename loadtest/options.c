@@ -271,7 +271,7 @@ static bool read_flags(int argc, char **argv, struct command_line *line, fm_load
             puts("fogmarch-load " FOGMARCH_VERSION);
             return false;
         default:
-            if (!take_override(line, flag)) { // getopt has said what is wrong
+            if (!take_override(line, flag)) { // getopt has printed the error
                 fputs("Try 'fogmarch-load --help'.\n", stderr);
                 *exit_code = FM_EXIT_USAGE;
                 return false;
@@ -304,7 +304,7 @@ static bool read_seconds(const struct command_line *line, fm_load_options *optio
     return true;
 }
 
-// What a report needs, and what only a report has.
+// Checks what a report needs, and what only a report has.
 static bool check_report(const struct command_line *line, const fm_load_options *options,
                          int *exit_code)
 {
@@ -367,7 +367,7 @@ static bool read_overrides(const struct command_line *line, const char *instead,
     return true;
 }
 
-// --curve and --find-max are about scenarios.
+// --curve and --find-max need scenarios.
 static bool refuse_series(const struct command_line *line, const fm_load_options *options,
                           const char *instead, int *exit_code)
 {

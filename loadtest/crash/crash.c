@@ -31,7 +31,7 @@
 #define START_KILLS     4u      // one start in so many is killed
 #define KEYFRAME_TICKS  "25"
 #define PATIENCE_MS     30000
-#define DETOUR_FIRST    10000u // of max_detour; so much hinders nobody
+#define DETOUR_FIRST    10000u // of max_detour; so large that it has no effect
 #define REPLAY_WORKERS  3u
 
 struct crash;
@@ -378,7 +378,7 @@ static fm_status start(struct crash *crash, bool may_be_killed)
     return status;
 }
 
-// As who it was in the last round.
+// With the session of the last round.
 static fm_status connect_one(struct crash *crash, char resume[FM_CLIENT_RESUME_SIZE],
                              fm_client **client)
 {
@@ -497,7 +497,7 @@ static fm_status play(struct crash *crash)
     return status == FM_OK ? crash->status : status;
 }
 
-// What the server had said before it died counts.
+// What the server had sent before it died counts.
 static void detach(struct world *world)
 {
     fm_client *clients[] = {world->commander, world->watcher};
@@ -546,8 +546,8 @@ static fm_status play_round(struct crash *crash, uint32_t round)
 
 // ---- the end -----------------------------------------------------------------------------------
 
-// The whole journal once more: nothing that was there in a round is gone, and the world comes out
-// of it with the recorded digests.
+// The whole journal once more: nothing that was there in a round is gone, and its replay gives the
+// recorded digests.
 static fm_status replay(struct world *world, fm_workers *workers)
 {
     struct crash *crash = world->crash;
@@ -612,7 +612,7 @@ static void remove_folder(const char *folder)
     DIR *entries = opendir(folder);
     struct dirent *entry;
     while (entries != NULL && (entry = readdir(entries)) != NULL) {
-        (void)unlinkat(dirfd(entries), entry->d_name, 0); // not "." and "..", which is fine
+        (void)unlinkat(dirfd(entries), entry->d_name, 0); // fails on "." and "..", which is fine
     }
     if (entries != NULL) {
         closedir(entries);

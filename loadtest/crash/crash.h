@@ -1,13 +1,13 @@
-// loadtest/crash/crash.h: kills a server again and again while clients are attached, and checks
-// whether anything is missing afterwards.
+// loadtest/crash/crash.h: kills a server repeatedly while clients are attached, and checks whether
+// anything is missing afterwards.
 //
 // A round: start a server on the folder of journals of the last round (sometimes kill it while it
-// starts, and start again); look whether its worlds show what the journals say; send commands,
-// subscribe, ask for digests; at a random moment kill -9; read what the server still said; hold all
-// that clients were sent against the journals (crash_book.h). At the end every journal is replayed
-// from its beginning, with another number of workers.
+// starts, and start again); check that its worlds show what the journals say; send commands,
+// subscribe, ask for digests; at a random moment kill -9; read what the server had still sent;
+// compare all that clients were sent with the journals (crash_book.h). At the end every journal is
+// replayed from its beginning, with another number of workers.
 //
-// Everything but the moments at which the machine does things comes from a seed.
+// Everything but the machine's timing comes from a seed.
 
 #pragma once
 

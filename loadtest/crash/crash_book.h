@@ -1,5 +1,5 @@
-// loadtest/crash/crash_book.h: what clients sent to a world and what they were sent by it, to be
-// held against its journal after the server was killed.
+// loadtest/crash/crash_book.h: what clients sent to a world and received from it, to be compared
+// with its journal after the server was killed.
 //
 //   sent ──┬── answered: done ──> must be in the journal
 //          ├── refused        ──> must not be
@@ -47,7 +47,7 @@ typedef struct fm_crash_book {
     uint64_t position;   // of the last row that was read
     uint8_t *costs;      // owned; by fm_cell_y * side + fm_cell_x: of the last edit; 0: none
     uint32_t side;       // cells
-    uint64_t strangers;  // commands in the journal that nobody sent, or that were refused
+    uint64_t strangers;  // commands in the journal that were never sent, or refused
     uint64_t lost_ticks; // that a client was sent, but the journal has not
     uint64_t digests_compared, digest_differences;
 } fm_crash_book;

@@ -3,7 +3,7 @@
 // Follows some of the agents in the view of everything and adds up what their steps cost from one
 // end of an order to the next, or to where the run ends, and compares that with a shortest path
 // between the same two cells on the true map.
-// Under fog nobody can always take that one: the ratio at a generous budget is the price of the
+// Under fog no agent can always take that path: the ratio at a generous budget is the price of the
 // fog, and what a tighter budget adds to it is the price of the budget.
 //
 // Walls that go up during the run are not taken into account, nor are movement classes: a scenario

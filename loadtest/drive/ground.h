@@ -2,9 +2,9 @@
 // lie, where walls may go up.
 //
 // A map that comes from a seed is the same here and in the server, so the driver never has to ask
-// what is free. All cells handed out as starts and goals lie in the largest connected part of the
-// map, unless an unreachable one is asked for. Walls that were put up during the run are not taken
-// into account: their effect on goals belongs to the load.
+// which cells are free. All cells handed out as starts and goals lie in the largest connected part
+// of the map, unless an unreachable one is asked for. Walls that were put up during the run are not
+// taken into account: their effect on goals belongs to the load.
 //
 // Threads: one at a time.
 
@@ -32,7 +32,7 @@ fm_view fm_ground_view(const fm_ground *ground, const fm_scenario *scenario);
 /// The map as a .map file; NULL for a generated map.
 const char *fm_ground_map_text(const fm_ground *ground, size_t *size);
 
-/// Draws a free cell for each agent, no two the same. Agents of a team follow each other: the first
+/// Draws a free cell for each agent, no two alike. Agents of a team follow each other: the first
 /// agents / teams of them belong to the first team, and so on; a cell's agent is its index.
 ///
 /// @param cells  receives scenario.agents cells

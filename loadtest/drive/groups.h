@@ -1,11 +1,11 @@
-// loadtest/drive/groups.h: who is ordered together, and which of their orders are still open.
+// loadtest/drive/groups.h: groups of agents that are ordered together, and their open orders.
 //
 //   RESTING ── begin ──> ASKED ── answered ──> UNDER_WAY ── last order ended ──> RESTING
 //                          └──── refused ────────────────────────────────────────^
 //
-// A group may get another order at any time; what is reported of its earlier orders then no longer
-// counts. Orders may be reported as ended before the answer that names them is here: the two come
-// over different connections.
+// A group may get another order at any time; reports of its earlier orders then no longer count.
+// Orders may be reported as ended before the answer that names them is here: the two come over
+// different connections.
 //
 // Threads: one at a time. No I/O, no clock.
 
@@ -15,7 +15,7 @@
 
 #define FM_GROUP_NONE UINT32_MAX
 
-// Where an agent stands in its group's order.
+// An agent's state in its group's order.
 typedef struct fm_member {
     uint64_t id;         // of the agent, on the wire
     uint64_t order;      // the one it is on; 0: none, or not known yet

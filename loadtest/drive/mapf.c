@@ -160,7 +160,7 @@ static fm_cell cell_of(const struct play *play, uint32_t i)
     return agent == NULL ? FM_CELL_NONE : agent->cell;
 }
 
-// Whether somebody who stood in `from` stands in `to` now.
+// Whether an agent that stood in `from` stands in `to` now.
 static bool went(const struct play *play, fm_cell from, fm_cell to)
 {
     return play->held[from] != 0 && play->held[from] == play->holders[to];

@@ -3,7 +3,7 @@
 //
 // All agents set out at once. The run ends when all stand on their goals at the same time; when
 // every order has ended and nobody moves; or after four times as many ticks as the longest
-// of the agents' paths is long. An independent look at every tick, from what the server streams,
+// of the agents' paths is long. An independent check of every tick, from what the server streams,
 // counts agents that share a cell, have exchanged places or have crossed on the diagonals of one
 // square.
 //
@@ -16,8 +16,8 @@
 #include "loadtest/drive/run.h"
 
 #define FM_MAPF_TICKS_FACTOR 16u   // ticks at most, by the longest path of any agent ...
-#define FM_MAPF_TICKS_MIN    1024u // ... but so many in any case: jams are looked for now and then
-#define FM_MAPF_STILL_TICKS  512u  // without a move, after the last order: nobody will move again
+#define FM_MAPF_TICKS_MIN    1024u // ... but at least so many: jams are searched for at intervals
+#define FM_MAPF_STILL_TICKS  512u  // without a move, after the last order: no agent will move again
 #define FM_MAPF_STUCK_MAX    32u   // that are named
 
 typedef struct fm_mapf_options {

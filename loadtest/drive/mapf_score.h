@@ -1,4 +1,4 @@
-// loadtest/drive/mapf_score.h: what the literature counts of a multi-agent path finding run.
+// loadtest/drive/mapf_score.h: the measures of the literature for a multi-agent path finding run.
 //
 // The cost of a unit is the tick of its last arrival at its goal, the one after which it stays
 // there until the end. A unit that is pushed off has not arrived yet. The makespan is the largest

@@ -1,5 +1,4 @@
-// loadtest/drive/run.c: see run.h. The poll loop: events that are due, then whatever the sockets
-// have.
+// loadtest/drive/run.c: see run.h. The poll loop: events that are due, then input of the sockets.
 
 #include "loadtest/drive/run.h"
 

@@ -21,11 +21,11 @@ typedef struct fm_run_options {
     fm_run_progress progress; // on standard error
     bool measures_detours;    // fills result.detour and result.detour_trips, for more of its time
     FILE *tick_times; // receives a line for each measured tick: microseconds of it and of its
-    // search; NULL: nobody does
+    // search; may be NULL
 } fm_run_options;
 
-/// Runs a scenario. What it made in a server it connected to is gone afterwards, and a server that
-/// it started has ended, also on failure.
+/// Runs a scenario. Afterwards what it made in a server that it connected to is removed, and a
+/// server that it started has ended, also on failure.
 ///
 /// @param scenario  passed fm_scenario_check()
 /// @param result    filled on success

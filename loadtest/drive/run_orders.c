@@ -221,7 +221,7 @@ static void on_order(fm_run_state *run, uint32_t index, uint64_t due_ns)
 {
     const fm_group *group = &run->groups.groups[index];
     if (group->due_ns != due_ns) {
-        return; // it was ordered otherwise in the meantime
+        return; // it got another order in the meantime
     }
     if (group->count == 1) {
         collect(run, index, due_ns);
@@ -230,7 +230,8 @@ static void on_order(fm_run_state *run, uint32_t index, uint64_t due_ns)
     }
 }
 
-// Everybody at once. Orders collected in this turn are dropped, so that nobody is listed twice.
+// Orders all groups at once. Orders collected in this turn are dropped, so that nobody is listed
+// twice.
 static void on_volley(fm_run_state *run, uint64_t due_ns)
 {
     run->due_group_count = 0;

@@ -17,7 +17,7 @@
 #define IN_FLIGHT_MAX  256u  // fewer than a world's inbox holds
 #define SPAWN_MAX      8192u // agents of one request
 #define AGENT_SIZE_MAX 20u   // bytes of an agent in a request: id and goal, or cell
-#define SETTLE_MS      300   // for the memory of a destroyed world to go back
+#define SETTLE_MS      300   // for the memory of a destroyed world to be freed
 
 // How late an answer may be. A server that is overloaded is measured as well.
 #define PATIENCE_MS 120000
@@ -181,7 +181,7 @@ static bool wall_in(fm_run_state *run, const fm_cell walls[8])
     return !run->failed;
 }
 
-// One goal for all, if the scenario wants that; perhaps one that nobody can reach.
+// One goal for all, if the scenario wants that; perhaps an unreachable one.
 static bool choose_goal(fm_run_state *run)
 {
     fm_cell walls[8];

@@ -1,10 +1,10 @@
-// loadtest/drive/run_walls.c: that no unit walks through a wall that its team has seen, found out
-// from what a subscriber is sent, and from nothing else.
+// loadtest/drive/run_walls.c: checks that no unit walks through a wall that its team has seen, only
+// from what a subscriber is sent.
 //
 // A mirror keeps a team's view. Each step in a delta is held against the cells as the view shows
-// them after it, for what a team learns in a tick it learns before anybody moves: neither the cell
-// stepped onto nor, in a diagonal step, the two beside it may be known as blocked. Left out are
-// deltas that stand for several ticks, and units that were pushed out of a cell on which a wall
+// them after it, because a team learns what it learns in a tick before any unit moves: neither the
+// cell stepped onto nor, in a diagonal step, the two beside it may be known as blocked. Left out
+// are deltas that stand for several ticks, and units that were pushed out of a cell on which a wall
 // came down: their cell is known as blocked by then.
 
 #include "loadtest/drive/run_walls.h"

@@ -1,4 +1,4 @@
-// loadtest/drive/run_walls.h: checks that nobody walks through a wall that its team has seen.
+// loadtest/drive/run_walls.h: checks that no unit walks through a wall that its team has seen.
 
 #pragma once
 

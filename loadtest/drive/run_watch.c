@@ -1,4 +1,4 @@
-// loadtest/drive/run_watch.c: what the generator is sent: the view of everything, and the server's
+// loadtest/drive/run_watch.c: what the generator receives: the view of everything, and the server's
 // counters.
 //
 // The view says which orders ended (so that groups can rest and then get another) and how long each
@@ -100,7 +100,7 @@ void fm_run_on_watch(void *context, fm_notification notification, const msgpack_
     case FM_NOTIFY_MOVED:
         fm_run_fail(run, "the world went to another node");
         return;
-    case FM_NOTIFY_SHIPMENT: // nobody has asked for one
+    case FM_NOTIFY_SHIPMENT: // not requested
     case FM_NOTIFICATION_COUNT:
         break;
     }

@@ -2,7 +2,7 @@
 //
 // The schema is built at run time: one cyaml field per entry of the list, each a pointer that stays
 // NULL when the file does not have the key. libcyaml checks the keys and which of them are
-// mappings, lists or single values; the values come as text, because its own numbers would take
+// mappings, lists or single values; the values come as text, because its own conversion would take
 // 10Hz for 10 and any word for true. The text goes through the same checks as a flag's. A value
 // that fails them is looked up again with libyaml to say on which line it stands; that happens on
 // the way out only.
@@ -252,8 +252,8 @@ close:
 
 // ---- the file -----------------------------------------------------------------------------------
 
-// What libcyaml says while it reads: first what is wrong, then a backtrace from the innermost place
-// outward, from which come the line and the path of keys.
+// libcyaml's messages while it reads: first what is wrong, then a backtrace from the innermost
+// place outward, from which come the line and the path of keys.
 struct complaint {
     char what[256];
     char path[256]; // "agents.count"

@@ -1,10 +1,9 @@
-// loadtest/drive/scenario.h: what a load test does, as one plain value, and the YAML files that say
-// it.
+// loadtest/drive/scenario.h: what a load test does, as one plain value, read from YAML files.
 //
 // The keys are listed in scenario.def. libcyaml checks a file against a schema made from that list:
 // a key that does not exist, or a value of another type, is reported with file and line; so is a
-// value out of its range. Flags change a scenario after it was read; fm_scenario_check() then looks
-// whether the whole still makes sense.
+// value out of its range. Flags change a scenario after it was read; fm_scenario_check() then
+// checks that the whole still makes sense.
 
 #pragma once
 
@@ -55,7 +54,7 @@ FM_CHECKED fm_status fm_scenario_read(const char *path, fm_scenario *scenario, c
 FM_CHECKED fm_status fm_scenario_set(fm_scenario *scenario, const char *section, const char *key,
                                      const char *text, char *error);
 
-/// Looks whether the keys fit each other, such as teams and agents.
+/// Checks that the keys fit each other, such as teams and agents.
 ///
 /// @param error  as of fm_scenario_read(), without file and line
 /// @return FM_OK or FM_ERR_BAD_VALUE

@@ -1,8 +1,8 @@
-// loadtest/drive/schedule.h: what is to be done when, as a heap of events ordered by time.
+// loadtest/drive/schedule.h: events in a heap, ordered by time.
 //
-// The generator works off events by their due time and measures from it, not from when it got
-// round to them or from when the server had answered the one before. A server that stalls for a
-// second is thus charged for everything that was due in that second.
+// The generator handles events by their due time and measures from it, not from when it handled
+// them or from when the server had answered the previous one. A server that stalls for a second is
+// thus charged for everything that was due in that second.
 
 #pragma once
 

@@ -36,7 +36,7 @@ static void sleep_ms(long ms)
     nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
 }
 
-// Settings in the environment are meant for other servers than the one under test.
+// Settings in the environment are not for the server under test.
 static void forget_settings(void)
 {
     static const char prefix[] = "FOGMARCH_";
@@ -229,7 +229,7 @@ double fm_server_process_cpu_s(const fm_server_process *process)
     }
     char *got = fgets(line, sizeof line, file);
     fclose(file);
-    // The name in parentheses may hold anything; the numbers follow the last one.
+    // The name in parentheses may hold anything; the numbers follow the last parenthesis.
     char *numbers = got == NULL ? NULL : strrchr(line, ')');
     unsigned long user, system;
     if (numbers == NULL ||

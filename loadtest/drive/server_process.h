@@ -1,5 +1,5 @@
-// loadtest/drive/server_process.h: a fogmarchd of one's own: started on a free port of loopback,
-// watched from outside, ended for certain.
+// loadtest/drive/server_process.h: a fogmarchd as a child process: started on a free port of
+// loopback, watched from outside, and always ended.
 //
 // The server gets a signal to end when the load generator dies, however it dies.
 
@@ -42,14 +42,14 @@ FM_CHECKED fm_status fm_server_process_launch(const fm_server_options *options,
 /// Waits until clients can connect; on failure the process has ended.
 FM_CHECKED fm_status fm_server_process_await(fm_server_process *process, char *error);
 
-/// Ends the server at once, as a crash would, and waits until it is gone. Not running is allowed.
+/// Kills the server at once, as a crash would, and waits until it is gone. It need not be running.
 void fm_server_process_kill(fm_server_process *process);
 
-/// Asks the server to end, waits, and kills it when it does not. Not running is allowed.
+/// Asks the server to end, waits, and kills it when it does not. It need not be running.
 ///
 /// @param error  receives what was wrong with its end; room for FM_SERVER_PROCESS_ERROR_SIZE
 /// @return FM_OK, or FM_ERR_IO when it ended otherwise than with exit code 0
 FM_CHECKED fm_status fm_server_process_stop(fm_server_process *process, char *error);
 
-/// Seconds of processor time that the process has used so far; 0 when that cannot be known.
+/// Seconds of processor time that the process has used so far; 0 when not known.
 double fm_server_process_cpu_s(const fm_server_process *process);

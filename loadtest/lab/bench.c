@@ -1,8 +1,8 @@
 // loadtest/lab/bench.c: `fogmarch-lab bench`, the speed of every planner on a fixed set of
 // generated maps, as CSV to be kept in git, so that a change of speed is a diff.
 //
-// Times of different runs on a shared machine cannot be compared; times of two programs that take
-// turns can. --against runs this program and another build of it in turn, each several times on
+// Times of different runs on a shared machine are not comparable; times of two programs that take
+// turns are. --against runs this program and another build of it in turn, each several times on
 // every map with every planner, and prints the ratio of their times per move.
 
 #include "loadtest/lab/child.h"
@@ -339,7 +339,7 @@ static void compare(struct bench *bench, const char *self, const char *map,
     fm_sample ours = {0}, theirs = {0}, ratio = {0};
     struct figures mine, other;
     for (uint32_t round = 0; round < bench->rounds; round++) {
-        // The one that is first in one round is second in the next.
+        // The program that is first in one round is second in the next.
         bool first = round % 2 == 0;
         if (!ask(bench, first ? self : bench->against, map, contender->name,
                  first ? &mine : &other) ||

@@ -1,6 +1,6 @@
-// loadtest/lab/campaign.h: what experiments share that send many planners through the missions of
-// the twelve game maps, under one setting after the other: `gametime` and `depressions`. Eight
-// neighbours; the agent sees the eight cells beside it.
+// loadtest/lab/campaign.h: what `gametime` and `depressions` share: they run many planners on the
+// missions of the twelve game maps, under one setting after the other. Eight neighbours; the agent
+// sees the eight cells beside it.
 //
 // Threads: one.
 
@@ -24,7 +24,7 @@ typedef struct fm_lab_campaign {
 } fm_lab_campaign;
 
 /// Reads --planners and --missions, and makes what missions need. Ends the process when they are
-/// wrong. For fm_lab_campaign_fini().
+/// invalid. For fm_lab_campaign_fini().
 void fm_lab_campaign_init(fm_lab_campaign *campaign, fm_lab *lab, const char *planners_default,
                           uint32_t missions_default);
 void fm_lab_campaign_fini(fm_lab_campaign *campaign);

@@ -1,5 +1,5 @@
-// loadtest/lab/example.c: `fogmarch-lab example`, the worked example by which Adaptive A* is
-// taught, drawn cell by cell.
+// loadtest/lab/example.c: `fogmarch-lab example`, the textbook example of Adaptive A*, drawn cell
+// by cell.
 //
 //        1   2   3   4   5
 //     A  .   .   .   .   .
@@ -14,9 +14,9 @@
 // on ties: larger g first, then first in, first out, with neighbours in the order west, south,
 // east, north.
 //
-// The search here is A* as a textbook writes it, on 25 cells and with no cleverness, so that it can
-// be read beside the drawing. The planners of the catalogue play the same mission for comparison;
-// they break ties by a rule of their own.
+// The search here is plain textbook A* on 25 cells, so that it can be read beside the drawing. The
+// planners of the catalogue play the same mission for comparison; they break ties by a rule of
+// their own.
 
 #include "loadtest/lab/lab.h"
 #include "loadtest/lab/mission.h"
@@ -186,7 +186,7 @@ static void draw_rule(void)
     puts("+");
 }
 
-// Two lines for each cell: g and h, then f and what became of it.
+// Two lines for each cell: g and h, then f and the cell's state.
 static void draw(const struct search *s, int start)
 {
     puts("         1        2        3        4        5");

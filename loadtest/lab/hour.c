@@ -1,9 +1,8 @@
 // loadtest/lab/hour.c: `fogmarch-lab hour`: a long game in process, one unit per cell, units of one
 // to four cells a side. A unit whose order ends gets another, to a cell drawn from the seed.
 //
-// What is looked for is a unit that gets nowhere: that has had one order all the time and was never
-// more than four cells from one place for 600 ticks. Orders that end without arriving are counted
-// by their reason.
+// It searches for units that get nowhere: with one order all the time and never more than four
+// cells from one place for 600 ticks. Orders that end without arriving are counted by their reason.
 
 #include "loadtest/lab/lab.h"
 #include "loadtest/lab/maps.h"
@@ -183,7 +182,7 @@ static bool is_near(fm_cell a, fm_cell b)
     return fm_cell_dx(a, b) <= REACH && fm_cell_dy(a, b) <= REACH;
 }
 
-// Where everybody is now, and who gets nowhere.
+// Notes where units are now, and which get nowhere.
 static void look(void)
 {
     uint32_t count = fm_world_agents_in_view(game.world, FM_ALL_TEAMS, looks, UNITS_MAX);

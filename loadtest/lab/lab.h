@@ -1,13 +1,15 @@
-// loadtest/lab/lab.h: what all experiments of `fogmarch-lab` share: the table they stand in, their
-// options, a progress bar, and how they fail.
+// loadtest/lab/lab.h: what all experiments of `fogmarch-lab` share: their table, their options, a
+// progress bar, and how they fail.
 //
-// An experiment is one row of the table in main.c: words for people, its options, and a function in
-// a file of its own. main.c parses the command line into fm_lab; the function does the work and
-// returns the exit code. Every experiment draws its maps and missions from --seed alone, so that
-// the same command gives the same expansions on every machine; only times differ.
+// An experiment is one row of the table in main.c: help texts, its options, and a function in a
+// file of its own. The functions are listed at the end of this header for that table, their only
+// caller: one list in place of a header of a line for each. main.c parses the command line into
+// fm_lab; the function does the work and returns the exit code. Every experiment draws its maps and
+// missions from --seed alone, so that the same command gives the same expansions on every machine;
+// only times differ.
 //
 // Exit codes  0 done; 1 something measured was wrong, or a file could not be used; 2 wrong usage.
-// Failures    an experiment that cannot continue says so on stderr and ends the process.
+// Failures    an experiment that cannot continue prints an error and ends the process.
 // Threads     one.
 
 #pragma once
@@ -61,8 +63,8 @@ struct fm_lab {
 
 // ---- options -----------------------------------------------------------------------------------
 
-/// The value of an option (of flags: ""), the last one when it was given often; NULL when it was
-/// not.
+/// The value of an option (of flags: ""), the last one when it was given several times; NULL when
+/// not given.
 const char *fm_lab_value(const fm_lab *lab, const char *name);
 
 /// A number in minimum..maximum; `fallback` when the option was not given. Ends in a usage error.

@@ -2,8 +2,8 @@
 //
 // A* on known game maps, guided by octile distance and by landmarks in growing numbers, placed by
 // each of the rules of core/search/landmarks.h, and by `farthest` with the rule that moves the
-// least used one. The rules that look at recent orders are shown other errands than those that are
-// measured, drawn from the same map. Every path must cost the same, or the experiment ends.
+// least used one. Rules that use recent orders get other errands than those that are measured,
+// drawn from the same map. Every path must cost the same, or the experiment ends.
 
 #include "loadtest/lab/lab.h"
 #include "loadtest/lab/plot.h"
@@ -17,7 +17,7 @@
 #define MAPS_DEFAULT   "arena2,den520d,brc202d,ost100d"
 #define COUNTS_DEFAULT "1,2,4,8,16"
 #define COUNTS_MAX     8u
-#define SHOWN_ERRANDS  64u // to the rules that look at recent orders
+#define SHOWN_ERRANDS  64u // to the rules that use recent orders
 
 // A way to place landmarks; the first is to have none.
 struct variant {

@@ -113,8 +113,8 @@ static fm_world *set_up(const fm_lab *lab, uint32_t neighbours)
     return world;
 }
 
-// Agents are in slot order, which is that of the problem's units. Nobody is two cells away from
-// where it was, shares a cell, or has exchanged places.
+// Agents are in slot order, which is that of the problem's units. Checks that no unit moved two
+// cells, shares a cell, or has exchanged places.
 static void look(const fm_world *world, struct outcome *outcome, uint32_t tick)
 {
     static uint32_t holders[FM_SIDE_MAX * FM_SIDE_MAX];

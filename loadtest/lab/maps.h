@@ -33,7 +33,7 @@ fm_grid *fm_lab_read_map(const fm_lab *lab, const char *path);
 fm_problem *fm_lab_read_problems(const fm_lab *lab, const char *path, const fm_grid *map,
                                  uint32_t *count);
 
-// Where somebody has to go.
+// A start and a goal.
 typedef struct fm_lab_errand {
     fm_cell start, goal;
 } fm_lab_errand;

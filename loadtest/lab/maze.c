@@ -7,16 +7,16 @@
 // agent sees the four cells beside it. Under this reading the published numbers of expansions come
 // out; see the README beside this file.
 //
-// D* Lite makes the first of several equally good steps there, as the published numbers want it.
-// Its own choice, the step to the cell nearest to the goal (--step nearest), needs 7 % fewer moves
-// and 3.5 % fewer expansions.
+// D* Lite makes the first of several equally good steps there, as in the published numbers. Its own
+// choice, the step to the cell nearest to the goal (--step nearest), needs 7 % fewer moves and 3.5
+// % fewer expansions.
 //
 // maze101 has mazes of 101 x 101 cells with 100 opened, for A* that plans from scratch, forward and
 // backward and with ties to the larger and the smaller g, and Adaptive A*. The course that set the
 // experiment took 50 mazes; their means are uncertain by nearly their own size.
 //
-// All variants run on a maze before the next maze begins, so that whatever else the machine does
-// hits all of them alike.
+// All variants run on a maze before the next maze begins, so that other load on the machine affects
+// all of them alike.
 
 #include "loadtest/lab/lab.h"
 #include "loadtest/lab/mission.h"

@@ -181,7 +181,7 @@ static void unmake_planner(struct walk *walk)
     fm_memory_release(&fm_memory_libc, walk->planner, walk->ops->size);
 }
 
-// Takes off what the system gave to others.
+// Subtracts the time that the system gave to others.
 static void take_off(fm_lab_mission *mission, uint64_t processor_ns, uint64_t clock_ns)
 {
     if (processor_ns < clock_ns) {

@@ -1,5 +1,5 @@
 // loadtest/lab/mission.h: one agent that walks from a start to a goal through ground that its team
-// does not know, and what that cost.
+// does not know, and the cost of that.
 //
 // The loop is a team of one with nothing around it: look, notify the planner of what is new, let it
 // search, step. It follows the game time model of the literature: time is a row of equal
@@ -10,10 +10,10 @@
 // summed over all searches of the mission. Other work that a planner is charged for (keys renewed,
 // estimates repaired) is counted apart, as secondary.
 //
-// Planning and sensing are timed apart, by the interval: one look at the stopwatch between them.
-// What the system gave to others meanwhile is taken off both in proportion, over the whole mission,
-// so that a busy machine spoils the sums little; a single interval (the longest) it can still
-// spoil.
+// Planning and sensing are timed separately, by the interval: the stopwatch is read between them.
+// Time that the system gave to others is subtracted from both in proportion, over the whole
+// mission, so that a busy machine affects the sums little; a single interval (the longest) may
+// still be affected.
 //
 // Threads: one.
 
@@ -25,7 +25,7 @@
 #include "core/planners/catalogue.h"
 #include "core/search/scratch.h"
 
-// What a worker lends, kept from mission to mission as in the server.
+// A worker's search memory, kept from mission to mission as in the server.
 typedef struct fm_lab_worker {
     fm_slab slab;
     fm_scratch scratch;

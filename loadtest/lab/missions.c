@@ -3,7 +3,8 @@
 // Eight neighbours, steps of 10 and 14; the agent sees every cell within the sight radius (a
 // square). Missions are problems of the map's .scen file, spread evenly over it, so short and long
 // ones take part alike. All planners play a mission before the next one begins, in an order drawn
-// from the seed: who plays after a planner that has touched a lot of memory finds the caches cold.
+// from the seed: a planner that plays after one that has touched a lot of memory finds the caches
+// cold.
 //
 // Microseconds per move are what a server pays: all planning of all missions over all moves, the
 // making and unmaking of planners included; sensing apart.

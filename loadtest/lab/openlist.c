@@ -1,9 +1,10 @@
 // loadtest/lab/openlist.c: `fogmarch-lab openlist`, one A*, five open lists.
 //
-// Why the default is the default. The search is the same each time: A* on a known map, dense
-// arrays, octile distance, a node's record found by its index; only the list of open cells differs:
+// It shows why the default open list was chosen. The search is the same each time: A* on a known
+// map, dense arrays, octile distance, a node's record found by its index; only the list of open
+// cells differs:
 //
-//   unsorted   a linked list; the smallest is looked for each time
+//   unsorted   a linked list; the smallest is searched each time
 //   sorted     a linked list in order; each cell is put where it belongs
 //   binary     a heap with two children to a node
 //   4-ary      a heap with four

@@ -21,7 +21,7 @@ FILE *fm_plot_open(const fm_lab *lab)
     if (lab->svg == NULL) {
         return NULL;
     }
-    signal(SIGPIPE, SIG_IGN); // a missing gnuplot is seen when its exit status is
+    signal(SIGPIPE, SIG_IGN); // a missing gnuplot shows in the exit status
     FILE *plot = popen("gnuplot", "w");
     if (plot == NULL) {
         fm_lab_die(lab, "gnuplot cannot be started");

@@ -1,5 +1,5 @@
-// loadtest/lab/report.h: how an experiment ends: its table on stdout, as text or (--json) as one
-// JSON object, and once more as markdown in the file that --table names.
+// loadtest/lab/report.h: prints an experiment's table on stdout, as text or (--json) as one JSON
+// object, and as markdown in the file that --table names.
 
 #pragma once
 

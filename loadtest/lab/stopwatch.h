@@ -1,9 +1,9 @@
-// loadtest/lab/stopwatch.h: time in the small.
+// loadtest/lab/stopwatch.h: measures short times.
 //
-// A move of an agent takes a few hundred nanoseconds, and asking the system for the time takes a
-// tenth of that, so the processor's own counter is read instead where it runs at a fixed rate
-// (x86). Its rate is found by watching it beside the system's clock for as long as the process has
-// been running.
+// A move of an agent takes a few hundred nanoseconds, and reading the system's clock takes a tenth
+// of that, so the processor's own counter is read instead where it runs at a fixed rate (x86). Its
+// rate is found by watching it beside the system's clock for as long as the process has been
+// running.
 
 #pragma once
 

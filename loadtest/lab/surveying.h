@@ -1,6 +1,5 @@
-// loadtest/lab/surveying.h: the tables that heuristics read (core/search/heuristic_survey.h), made
-// to the end before an experiment continues, as a server makes them in the background of many
-// ticks.
+// loadtest/lab/surveying.h: the tables that heuristics read (core/search/heuristic_survey.h),
+// completed before an experiment continues; a server makes them in the background over many ticks.
 
 #pragma once
 
@@ -19,14 +18,14 @@ typedef struct fm_lab_survey {
     double ms;
 } fm_lab_survey;
 
-/// Begins a survey and hangs its tables on the view. Ends the process when out of memory.
+/// Begins a survey and attaches its tables to the view. Ends the process when out of memory.
 fm_lab_survey fm_lab_survey_begin(const fm_lab *lab, fm_view *view, fm_landmark_rules rules,
                                   fm_lab_worker *worker);
 
 /// Takes the tables off the view and releases them.
 void fm_lab_survey_end(fm_lab_survey *survey);
 
-/// Makes what a heuristic reads, by errands that were run lately, which are noted one after the
-/// other; the adaptive rule is followed up in between. errand_count at least 1.
+/// Makes a heuristic's tables from recent errands, which are noted one after the other; the
+/// adaptive rule runs in between. errand_count at least 1.
 void fm_lab_survey_make(fm_lab_survey *survey, fm_heuristic_kind kind, const fm_lab_errand *errands,
                         uint32_t errand_count);

@@ -3,7 +3,7 @@
 // A goal field spends its time in tiles of 32 x 32 cells (core/fields/tile_kernel.h). Each kernel
 // that this processor can run solves the same random tiles, with distances given along the west
 // side as when a search enters from there, and all must find the same. The kernels take turns, and
-// the best of all rounds counts: what else the machine did is not theirs.
+// the best of all rounds counts, which excludes other load on the machine.
 
 #include "core/fields/tile_kernel.h"
 #include "core/fields/tile_kernel_plain.h"

@@ -36,7 +36,7 @@ static const fm_lab_option options[] = {
 struct score {
     fm_sample ratio, ticks; // of groups that arrived, as did the same with the first contender
     double worst;
-    uint32_t lost; // groups of which somebody did not arrive
+    uint32_t lost; // groups of which some agent did not arrive
 };
 
 struct trial {

@@ -1,5 +1,5 @@
-// loadtest/report/machine.h: on what machine, and with what build, a result was measured. Without
-// that, a number of milliseconds says nothing.
+// loadtest/report/machine.h: the machine and the build that a result was measured with. Without
+// these, milliseconds mean nothing.
 
 #pragma once
 

@@ -1,5 +1,5 @@
-// loadtest/report/report.h: a result as a page for people: what was run, whether it kept its
-// promises, and where the time and the memory went.
+// loadtest/report/report.h: a result as a readable page: what was run, whether it kept its
+// promises, and where time and memory went.
 
 #pragma once
 

@@ -30,7 +30,7 @@ typedef struct fm_result {
 #define FM_RESULT_REAL(member, key, text)       double member;
 #define FM_RESULT_QUANTILES(member, key, text)  fm_quantiles member;
 #include "loadtest/report/result.def"
-    fm_result_error errors[FM_RESULT_ERRORS_MAX]; // the last kind stands for all that found no room
+    fm_result_error errors[FM_RESULT_ERRORS_MAX]; // the last kind counts all that found no room
     uint32_t error_count;
 } fm_result;
 

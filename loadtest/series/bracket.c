@@ -3,7 +3,7 @@
 #include "loadtest/series/bracket.h"
 
 #define CLOSE_ENOUGH 1.05
-#define AIM          0.95 // of the budget: a try that just misses is worth less than one that holds
+#define AIM          0.95 // of the budget: aims a little below it
 #define GROWTH_LEAST 1.25
 #define GROWTH_MOST  4.0
 #define SHRINK_LEAST 0.75

@@ -1,9 +1,10 @@
-// loadtest/series/bracket.h: where to look next for the largest number of agents that is carried.
+// loadtest/series/bracket.h: chooses the next number of agents to try, in the search for the
+// largest that is carried.
 //
 // The search keeps the largest number that was carried and the smallest that was not, each with its
 // load: p99 of the tick time over the budget. Tick time grows about as the agents do, so the next
 // number is where a straight line through both meets the budget. A bracket that is open on one side
-// goes on by the load of the other. A number that failed for another reason than time (searches
+// is extended by the load of the other. A number that failed for another reason than time (searches
 // that wait, say) has a load below 1: then the middle is tried.
 
 #pragma once
@@ -24,5 +25,5 @@ typedef struct fm_bracket {
 /// within 5 % of each other, or the limits are reached.
 uint32_t fm_bracket_next(const fm_bracket *bracket);
 
-/// Enters what came of a number.
+/// Enters the result of a number.
 void fm_bracket_note(fm_bracket *bracket, uint32_t agents, double load, bool carried);

@@ -264,8 +264,8 @@ static uint32_t list_workers(uint32_t most, uint32_t list[FM_CAPACITY_WORKERS_MA
 
 // ---- long runs and budgets ----------------------------------------------------------------------
 
-// What a short try carried may not hold: then a little less is played. The number that holds is the
-// cell's answer.
+// What a short try carried may not hold in a long run: then a little less is played. The number
+// that holds is the cell's answer.
 static fm_status hold_cell(struct report *report, fm_capacity_cell *cell, double until)
 {
     fm_scenario scenario = at_rate(report, cell->workers, cell->tick_hz);

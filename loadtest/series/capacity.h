@@ -1,4 +1,5 @@
-// loadtest/series/capacity.h: how many agents this machine carries, and what a tick's budget buys.
+// loadtest/series/capacity.h: how many agents this machine carries, and the effect of a tick's
+// budget.
 //
 // For each number of workers and each rate (FM_CAPACITY_RATES) the report searches for the largest
 // number of agents that is carried. Carried means, over a whole try:
@@ -14,7 +15,7 @@
 // minutes or more), and one number of agents is played with different budgets: what is the price of
 // a tight one?
 //
-// The time is bounded: each search gets a share of what is left, and says when it had to stop
+// The time is bounded: each search gets a share of what is left, and reports when it had to stop
 // before its two ends were within 5 % of each other.
 
 #pragma once

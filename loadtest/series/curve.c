@@ -100,7 +100,7 @@ fm_status fm_curve_run(const fm_scenario *scenario, const fm_run_options *option
 
 // ---- the table ----------------------------------------------------------------------------------
 
-// "64+": the server's histogram of first moves ends there. "-": nobody got an order.
+// "64+": the server's histogram of first moves ends there. "-": no agent got an order.
 static const char *first_move_text(double ticks, char text[16])
 {
     snprintf(text, 16, isnan(ticks) ? "-" : ticks >= 64 ? "64+" : "%.0f", ticks);

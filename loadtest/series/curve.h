@@ -1,5 +1,5 @@
-// loadtest/series/curve.h: one scenario at several sizes: what a server carries, and what it still
-// does beyond that.
+// loadtest/series/curve.h: one scenario at several sizes: what a server carries, and how it behaves
+// beyond that.
 //
 // Each size has a server of its own, unless the run names one that is running: that one then plays
 // all sizes.

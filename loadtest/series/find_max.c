@@ -58,8 +58,8 @@ static fm_status try_once(const fm_scenario *scenario, uint32_t agents,
     return status;
 }
 
-// One number of agents. It is given up at once when it is far off, else only when it fails twice:
-// other programs on the machine can spoil a try.
+// One number of agents. It is dropped at once when it is far off, else only when it fails twice:
+// other programs on the machine can disturb a try.
 static fm_status try_agents(const fm_scenario *scenario, uint32_t agents,
                             const fm_run_options *options, fm_bracket *bracket, fm_max *max,
                             char *error)

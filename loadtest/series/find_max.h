@@ -5,7 +5,7 @@
 //   - p99 of the tick time is within the budget,
 //   - no more than 2 % of the ticks that were due are missing,
 //   - no more than 5 % of the agents wait for their search at any time, on average: ticks that are
-//     short because searches are put off do not count as speed,
+//     short because searches are postponed do not count as speed,
 //   - no request failed.
 // One server for each number of workers stays up; each try makes a world in it. bracket.h chooses
 // the numbers, until the largest that is carried and the smallest that is not are within 5 %.
