@@ -9,6 +9,7 @@
 
 #define AGAIN_MS       1000u // until a failed order is given again
 #define SURE_MARGIN_MS 100u
+#define OTHER_VERSION  30u   // ranks by which a node of another version comes later: 9 s
 #define LOOK_OFTEN_MS  40u   // while worlds come or go
 #define SILENT_MS      1500u // after which etcd counts as gone
 #define FULL_MS        5000u // for which it counts as full: more than two writes
@@ -250,17 +251,27 @@ static bool read_directory(const json_t *answer, uint64_t asked_ns, fm_node_dire
 
 // ---- who takes over ----------------------------------------------------------------------------
 
-// How many nodes are better for a world without an owner.
-static uint32_t rank_of(const fm_node *node, const fm_node_directory *directory, uint64_t world)
+static bool has_version(const fm_node_entry *entry, const fm_node_world *world)
+{
+    return world->version[0] == '\0' || strcmp(entry->version, world->version) == 0;
+}
+
+// How many nodes are better for a world without an owner. While the program is upgraded a world goes
+// to a node of the version that it had: another one may not compute the same from its log.
+static uint32_t rank_of(const fm_node *node, const fm_node_directory *directory,
+                        const fm_node_world *world)
 {
     const fm_node_entry *own =
         fm_node_find_owner(directory, node->options.name, node->options.incarnation);
     uint32_t rank = 0;
+    bool others_have_version = false;
     for (uint32_t i = 0; i < directory->node_count && own != NULL; i++) {
         const fm_node_entry *other = &directory->nodes[i];
-        rank += other != own && fm_node_is_better(directory, other, own, world);
+        others_have_version |= has_version(other, world);
+        rank += other != own && fm_node_is_better(directory, other, own, world->number);
     }
-    return rank;
+    bool comes_later = own != NULL && others_have_version && !has_version(own, world);
+    return rank + (comes_later ? OTHER_VERSION : 0);
 }
 
 // Another node owns a world that is still here. From now on nothing of it is sent.
@@ -286,7 +297,12 @@ static bool consider(fm_node *node, fm_node_directory *fresh, fm_node_world *wor
     world->is_asked_for = before != NULL && before->is_asked_for;
     bool mine = fm_node_is_self(node, world->node, world->incarnation);
     bool known = fm_world_log_owns(node->options.store, world->number, &epoch);
-    world->has_owner = fm_node_find_owner(fresh, world->node, world->incarnation) != NULL;
+    const fm_node_entry *owner = fm_node_find_owner(fresh, world->node, world->incarnation);
+    world->has_owner = owner != NULL;
+    snprintf(world->version, sizeof world->version, "%s",
+             owner != NULL    ? owner->version
+             : before != NULL ? before->version
+                              : "");
     world->is_here = mine && known;
     if (!mine && epoch < world->epoch && fm_world_log_knows(node->options.store, world->number)) {
         return drop(node, world);
@@ -299,8 +315,7 @@ static bool consider(fm_node *node, fm_node_directory *fresh, fm_node_world *wor
         return false;
     }
     world->dead_since_ns = world->dead_since_ns == 0 ? now_ns : world->dead_since_ns;
-    uint64_t wait_ns =
-        mine ? 0 : rank_of(node, fresh, world->number) * FM_NODE_STAGGER_MS * FM_NS_PER_MS;
+    uint64_t wait_ns = mine ? 0 : rank_of(node, fresh, world) * FM_NODE_STAGGER_MS * FM_NS_PER_MS;
     if (now_ns - world->dead_since_ns < wait_ns) {
         return false;
     }

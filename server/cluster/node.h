@@ -92,6 +92,7 @@ typedef struct fm_node_world {
     uint64_t number, epoch, incarnation; // the latter of the owner
     char name[FM_JOURNAL_NAME_MAX + 1];
     char node[FM_CLUSTER_NAME_MAX + 1];
+    char version[32];  // of the program that has it, or had it last; empty: not known
     bool is_here;      // this node has it
     bool has_owner;    // its owner lives; else it is about to be taken over
     bool is_damaged;   // this node could not bring it back

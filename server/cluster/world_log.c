@@ -31,6 +31,11 @@ static fm_fence_verdict check(void *context, uint64_t number)
                                                                   : FM_FENCE_WAITING;
 }
 
+bool fm_world_log_is_sure(fm_world_log_store *store, uint64_t number)
+{
+    return check(store, number) == FM_FENCE_COMMITTED;
+}
+
 // ---- names and numbers -------------------------------------------------------------------------
 
 // One try. FM_ERR_BUSY: another node was faster.

@@ -170,6 +170,9 @@ bool fm_world_log_knows(fm_world_log_store *store, uint64_t number);
 /// Whether this node owns a world, and in which epoch. Any thread.
 bool fm_world_log_owns(fm_world_log_store *store, uint64_t number, uint64_t *epoch);
 
+/// Whether nobody else can have a world of this node, as far as its lease tells. Any thread.
+bool fm_world_log_is_sure(fm_world_log_store *store, uint64_t number);
+
 /// The text of an owner. @param text  room for FM_CLUSTER_OWNER_MAX
 void fm_world_log_owner_text(char *text, uint64_t epoch, const char *node, uint64_t incarnation);
 

@@ -196,7 +196,8 @@ fm_status fm_world_log_uncompress(const fm_writer *packed, size_t limit, fm_writ
 {
     fm_reader reader = fm_reader_init(packed->data, packed->size, NULL);
     uint64_t size = fm_reader_take_u64(&reader);
-    if (reader.failed || size > limit) {
+    if (reader.failed || size > limit ||
+        ZSTD_getFrameContentSize(packed->data + 8, packed->size - 8) != size) {
         return FM_ERR_BAD_FORMAT;
     }
     uint8_t *room = fm_writer_extend(out, size == 0 ? 1 : (size_t)size);

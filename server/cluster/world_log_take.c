@@ -17,6 +17,7 @@
 #define PAGE_RECORDS 32 // that one range brings
 #define WORLD_MAX    FM_JOURNAL_WORLD_MAX
 #define PATH_SIZE    4096u
+#define OVERLOAD_MAX FM_OVERLOAD_DEGRADE
 
 static fm_status damaged(struct log_taking *taking, const char *what)
 {
@@ -129,6 +130,15 @@ fm_status fm_world_log_read_key(struct log_taking *taking, const char *key, fm_w
     return status == FM_OK && out->failed ? FM_ERR_NO_MEMORY : status;
 }
 
+// The name becomes a part of a file's.
+static bool is_head(const struct log_taking *taking)
+{
+    const char *name = taking->head.name;
+    return name[0] != '\0' && name[0] != '.' && strchr(name, '/') == NULL &&
+           taking->head.number == taking->number && taking->head.overload <= OVERLOAD_MAX &&
+           taking->head.timeline <= INT64_MAX;
+}
+
 static fm_status read_head(struct log_taking *taking, fm_reader *reader)
 {
     fm_writer_put_bytes(&taking->packed_head, reader->data + reader->offset,
@@ -146,7 +156,8 @@ static fm_status read_head(struct log_taking *taking, fm_reader *reader)
     for (uint32_t i = 0; i < taking->head.base_count; i++) {
         taking->bases[i] = fm_reader_take_u32(reader);
     }
-    return fm_reader_finish(reader) == FM_OK ? FM_OK : damaged(taking, "its head");
+    return fm_reader_finish(reader) == FM_OK && is_head(taking) ? FM_OK
+                                                                : damaged(taking, "its head");
 }
 
 static fm_status read_keyframe(struct log_taking *taking)
@@ -202,15 +213,19 @@ static fm_status read_world(struct log_taking *taking)
 // ---- records -----------------------------------------------------------------------------------
 
 // Of the record with the keyframe only rows after its KEYFRAME row count.
-static void skip_to_keyframe(fm_writer *rows)
+// @return whether there is one
+static bool skip_to_keyframe(fm_writer *rows)
 {
     fm_reader reader = fm_reader_init(rows->data, rows->size, NULL);
     fm_journal_row row = {.kind = FM_JOURNAL_COMMAND};
     while (row.kind != FM_JOURNAL_KEYFRAME && fm_journal_rows_take(&reader, &row)) {
     }
     size_t left = fm_reader_left(&reader);
-    memmove(rows->data, rows->data + reader.offset, left);
+    if (left > 0) {
+        memmove(rows->data, rows->data + reader.offset, left);
+    }
     rows->size = left;
+    return !reader.failed && row.kind == FM_JOURNAL_KEYFRAME;
 }
 
 static fm_status end_record(struct log_taking *taking)
@@ -222,11 +237,12 @@ static fm_status end_record(struct log_taking *taking)
         status = damaged(taking, "a record cannot be unpacked");
     }
     if (status == FM_OK) {
-        if (record->begin == taking->keyframe.position) {
-            skip_to_keyframe(&rows);
+        bool has_keyframe = record->begin == taking->keyframe.position;
+        if (has_keyframe && !skip_to_keyframe(&rows)) {
+            status = damaged(taking, "its keyframe is not where it should be");
         }
         fm_writer_put_bytes(&taking->rows, rows.data, rows.size);
-        status = taking->rows.failed ? FM_ERR_NO_MEMORY : FM_OK;
+        status = taking->rows.failed ? FM_ERR_NO_MEMORY : status;
     }
     fm_writer_fini(&rows);
     fm_writer_clear(&record->parts);

@@ -73,6 +73,11 @@ static fm_status locate_elsewhere(fm_session *session, const fm_request *request
                                   : "the world is about to be taken over");
         return FM_ERR_NOT_READY;
     }
+    if (host != NULL && fm_request_is_in_doubt(session, host)) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "this node does not reach etcd: another one may have the world");
+        return FM_ERR_NOT_READY;
+    }
     answer_place(session, request, world.number, world.name, host != NULL, &entry);
     return FM_OK;
 }

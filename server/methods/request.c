@@ -40,6 +40,13 @@ bool fm_request_may_locate(const fm_session *session, const fm_node_world *world
                                    : strcmp(seat->world, world->name) == 0);
 }
 
+bool fm_request_is_in_doubt(const fm_session *session, const fm_host *host)
+{
+    fm_world_log_store *store = session->hub->log_store;
+    return store != NULL && fm_world_log_knows(store, host->number) &&
+           !fm_world_log_is_sure(store, host->number);
+}
+
 fm_status fm_request_missing(const fm_session *session, uint64_t number)
 {
     fm_node_world world;

@@ -38,6 +38,10 @@ bool fm_request_may_locate(const fm_session *session, const fm_node_world *world
 /// @return FM_OK, FM_ERR_NO_WORLD or FM_ERR_MOVED: another node has it
 FM_CHECKED fm_status fm_request_host(fm_session *session, const fm_request *request, fm_host **out);
 
+/// Whether another node may have a world that is here: this one's lease may be over. What waits for
+/// the world's journal waits for that as well; what is answered at once must ask.
+bool fm_request_is_in_doubt(const fm_session *session, const fm_host *host);
+
 /// The error for a world that is not here. @return FM_ERR_NO_WORLD, or FM_ERR_MOVED: another node
 /// has it
 FM_CHECKED fm_status fm_request_missing(const fm_session *session, uint64_t number);

@@ -522,6 +522,9 @@ fm_status fm_take_world_info(fm_session *session, const fm_request *request, cha
     if (host == NULL || !fm_request_may_know(session, host)) {
         return FM_ERR_NO_WORLD;
     }
+    if (fm_request_is_in_doubt(session, host)) {
+        return FM_ERR_MOVED; // or will have, before long
+    }
     if (!request->is_notification) {
         fm_reply reply;
         fm_reply_begin(&reply, request->id);

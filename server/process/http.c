@@ -22,6 +22,7 @@
 #define INPUT_MAX     ((size_t)8192)     // of requests that are not answered yet
 #define UNSENT_MAX    ((size_t)64 << 10) // of answers; more are not begun
 #define REQUEST_MAX_S 10.0               // for a handshake and a head, whatever hello_timeout_s
+#define WORLDS_NS     (2 * FM_NS_PER_S)  // for worlds to say their numbers
 #define PROGRESS_NS   (10 * FM_NS_PER_S) // for the client to read some of an answer
 #define KEEP_ALIVE_NS (30 * FM_NS_PER_S) // for the next request
 #define LINGER_NS     FM_NS_PER_S        // for the client to close after the last answer
@@ -485,9 +486,8 @@ static void check_time(struct connection *connection, uint64_t now_ns)
         check_reading(connection, now_ns);
         break;
     case WAITING:
-        if (now_ns - connection->since_ns > PROGRESS_NS) {
-            refuse(connection, 503, NULL, "the worlds do not answer\n");
-            drop_input(connection);
+        if (now_ns - connection->since_ns > WORLDS_NS) {
+            fm_http_pages_make_do(connection->http->pages);
         }
         break;
     case UPGRADED:

@@ -74,6 +74,11 @@ void fm_http_pages_answer_metrics(const fm_http_pages *pages, fm_http_answer *an
     };
 }
 
+void fm_http_pages_make_do(fm_http_pages *pages)
+{
+    fm_metrics_make_do(pages->metrics);
+}
+
 void fm_http_pages_take_scrape(fm_http_pages *pages, fm_job *job)
 {
     fm_metrics_take(pages->metrics, job);

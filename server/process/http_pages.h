@@ -30,6 +30,10 @@ void fm_http_pages_read_files(fm_http_pages *pages);
 bool fm_http_pages_answer(fm_http_pages *pages, const fm_http_request *request, bool is_local,
                           fm_http_answer *answer);
 
+/// Some worlds do not answer, as where etcd or a disk does not: those who wait get metrics without
+/// those worlds.
+void fm_http_pages_make_do(fm_http_pages *pages);
+
 /// Answers with the metrics that were made last.
 void fm_http_pages_answer_metrics(const fm_http_pages *pages, fm_http_answer *answer);
 

@@ -580,6 +580,12 @@ void fm_metrics_take(fm_metrics *metrics, fm_job *job)
     }
 }
 
+void fm_metrics_make_do(fm_metrics *metrics)
+{
+    make_text(metrics);
+    metrics->on_ready(metrics->context);
+}
+
 const char *fm_metrics_text(const fm_metrics *metrics, size_t *size)
 {
     *size = metrics->text_size;

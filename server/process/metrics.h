@@ -30,5 +30,9 @@ bool fm_metrics_request(fm_metrics *metrics);
 /// A job of kind FM_JOB_STATS that belongs to a scrape came back. Destroys it.
 void fm_metrics_take(fm_metrics *metrics, fm_job *job);
 
-/// The last complete text, good until the next call of any function here. NULL when out of memory.
+/// Does not wait any longer for worlds that have not answered: calls on_ready() with a text of the
+/// others.
+void fm_metrics_make_do(fm_metrics *metrics);
+
+/// The last text, good until the next call of any function here. NULL when out of memory.
 const char *fm_metrics_text(const fm_metrics *metrics, size_t *size);

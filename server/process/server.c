@@ -44,6 +44,7 @@
 #define CHECK_PERIOD_MS  100u              // how often time-outs are checked
 #define WATCHDOG_SHARE   4u                // signs of life per time that the watchdog waits
 #define STOP_EXTRA_S     1.0               // beside grace_s, for a loop that was asked to end
+#define CLUSTER_EXTRA_S  10.0              // the same, for calls of etcd that nobody answers
 #define PAUSE_NS         (FM_NS_PER_S / 2) // between two checks of time-outs: worth a warning
 
 struct server {
@@ -564,9 +565,10 @@ static bool start_filter(const fm_config *config)
 static bool start_watchdog(struct server *server)
 {
     const fm_config *config = server->hub.config;
+    double extra_s = STOP_EXTRA_S + (config->cluster_name[0] != '\0' ? CLUSTER_EXTRA_S : 0);
     if (config->loop_stall_s > 0 &&
-        fm_watchdog_create(config->loop_stall_s, config->grace_s + STOP_EXTRA_S,
-                           &server->watchdog) != FM_OK) {
+        fm_watchdog_create(config->loop_stall_s, config->grace_s + extra_s, &server->watchdog) !=
+            FM_OK) {
         fm_log(FM_LOG_ERROR, "cannot watch the event loop",
                fm_log_text("reason", "out of memory or threads"));
         return false;

@@ -38,7 +38,8 @@ def free_ports(count):
 class Etcd:
     """Members of etcd as child processes."""
 
-    def __init__(self, members=1):
+    def __init__(self, members=1, *flags):
+        self.flags = flags
         self.folder = tempfile.mkdtemp(prefix="fogmarch-etcd-")
         ports = free_ports(2 * members)
         self.client_ports, self.peer_ports = ports[:members], ports[members:]
@@ -59,7 +60,7 @@ class Etcd:
                  "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
                  "--initial-cluster", cluster, "--logger=zap",
                  "--heartbeat-interval", "50", "--election-timeout", "500",
-                 "--snapshot-count", "5000"], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+                 "--snapshot-count", "5000", *self.flags], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
     def kill(self, index):
         self.processes[index].kill()
@@ -101,6 +102,12 @@ class Etcd:
                 continue
         raise AssertionError("no member of etcd answers")
 
+    def ask(self, path, **params):
+        """A call of the first member's gateway."""
+        url = f"http://127.0.0.1:{self.client_ports[0]}/v3/{path}"
+        with urllib.request.urlopen(url, data=json.dumps(params).encode(), timeout=PATIENCE) as answer:
+            return json.load(answer)
+
     def close(self):
         for process in self.processes:
             if process is not None and process.poll() is None:
@@ -118,8 +125,10 @@ class Etcd:
 class Node:
     """A fogmarchd that is a node."""
 
-    def __init__(self, etcd, name, *flags, metrics=False):
+    def __init__(self, etcd, name, *flags, metrics=False, program=None, environment=None):
         self.name = name
+        self.program = program or os.environ["FOGMARCHD"]
+        self.environment = {**os.environ, **(environment or {})}
         self.folder = tempfile.mkdtemp(prefix=f"fogmarch-node-{name}-")
         self.journals = os.path.join(self.folder, "journals")
         os.mkdir(self.journals)
@@ -141,8 +150,8 @@ class Node:
             os.remove(port_file)
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                [os.environ["FOGMARCHD"], "--listen", "127.0.0.1:0", "--port-file", port_file]
-                + self.flags, stderr=log, stdin=subprocess.DEVNULL)
+                [self.program, "--listen", "127.0.0.1:0", "--port-file", port_file]
+                + self.flags, stderr=log, stdin=subprocess.DEVNULL, env=self.environment)
         until(lambda: os.path.exists(port_file) or self.process.poll() is not None,
               f"node {self.name}")
         assert self.process.poll() is None, self.log()
@@ -231,12 +240,12 @@ class Follower:
 
     def _seek(self):
         for node in self.nodes:
+            client = None
             try:
                 client = Client(node.port)
                 client.socket.settimeout(1.0)
                 client.call("hello", protocol=1, client="follower")
                 place = client.call("world.locate", name=self.name)
-                client.close()
                 host, port = place["tcp"].rsplit(":", 1)
                 assert host == "127.0.0.1"
                 self.client = Client(int(port))
@@ -246,6 +255,9 @@ class Follower:
                 return True
             except (RequestError, OSError, AssertionError):
                 self.close()
+            finally:
+                if client is not None:
+                    client.close()
         return False
 
     def close(self):
@@ -258,7 +270,7 @@ class Follower:
         while True:
             assert time.monotonic() - begun < PATIENCE, f"{method} was never answered"
             if self.client is None and not self._seek():
-                time.sleep(0.02)
+                time.sleep(0.1)  # servers turn away who connects too often
                 continue
             try:
                 answer = self.client.call(method, world=self.world, **params)

@@ -1,0 +1,274 @@
+"""What users see when something breaks that is not a node, and what the page for operators says to do about it.
+
+Goal    a database of etcd that is full, times of day that jump, clients that do not reach their world's node, a node
+        that does not reach etcd, and two versions of the program side by side: worlds stand still or go on as
+        server/cluster/README.md says, `cluster.status`, metrics and log say what is wrong, and what configs/CLUSTER.md
+        says to do about it ends it. Nothing that was answered is lost in any of it.
+Method  real nodes and real etcd on loopback, under the load of match.py. The database is filled until etcd takes no more;
+        clocks are those of set_clock.c; lines that are cut are proxies (line.py); the other version is the same program
+        with another version's name.
+"""
+
+import base64
+import os
+import random
+import struct
+import tempfile
+import time
+import urllib.error
+
+import cluster
+from cluster import Etcd, Node, RequestError, move, until
+from fogmarch_server import Client, run, seed
+from line import Line
+from match import Match, by_name, close_all, epochs_rise, owner_of
+
+cluster.skip_without_etcd()
+
+QUOTA = 24 << 20
+
+
+def text(value):
+    return base64.b64encode(value.encode()).decode()
+
+
+def fill(etcd):
+    """Puts what nobody needs until etcd takes no more."""
+    junk = base64.b64encode(os.urandom(1 << 20)).decode()
+    for number in range(100):
+        try:
+            etcd.ask("kv/put", key=text(f"/junk/{number}"), value=junk)
+        except urllib.error.HTTPError as error:
+            assert "space exceeded" in error.read().decode()
+            return
+    raise AssertionError("etcd is never full")
+
+
+def make_room(etcd):
+    """As configs/CLUSTER.md has it: compact, defragment, disarm."""
+    etcd.ask("kv/deleterange", key=text("/junk/"), range_end=text("/junk0"))
+    status = etcd.ask("maintenance/status")
+    assert status.get("errors") or etcd.ask("maintenance/alarm", action="GET")["alarms"], status
+    etcd.ask("kv/compaction", revision=status["header"]["revision"], physical=True)
+    etcd.ask("maintenance/defragment")
+    etcd.ask("maintenance/alarm", action="DEACTIVATE", memberID=status["header"]["member_id"], alarm="NOSPACE")
+
+
+def state_is(client, name):
+    return client.call("cluster.status")["state"] == name
+
+
+def stands_still(match):
+    """Nothing is answered, and no tick is shown, but for what was on its way."""
+    answered, tick = len(match.answers), match.tick()
+    time.sleep(0.5)
+    assert len(match.answers) <= answered + 1 and match.tick() <= tick + 1
+
+
+def etcd_is_full(match, etcd, node):
+    client = node.connect()
+    fill(etcd)
+    until(lambda: state_is(client, "quota_full"), "a state")
+    said = client.call("cluster.status")
+    assert "compact" in said["what_to_do"] and said["member"] and said["engine"]["lease_ms"] > 0, said
+    until(lambda: node.metrics()['fogmarch_cluster_state{state="quota_full"}'] == 1, "the metric")
+    until(lambda: "state=quota_full" in node.log(), node.log)
+    stands_still(match)
+    assert owner_of(etcd, match.world)[0] == 1, "the lease goes on"
+    assert client.refused("world.create", name="no-room", generator="open", width=16, height=16) == "io"
+    make_room(etcd)
+    match.goes_on()
+    until(lambda: state_is(client, "good"), "a good state")
+    client.close()
+
+
+def clocks_jump(match, etcd, set_clock, node):
+    library = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "../tests/set_clock.so")
+    assert os.path.exists(library)
+    day = node.log().splitlines()[-1][:10]
+    for days in (400, -400, 0):
+        set_clock(days)
+        match.goes_on()
+    client = node.connect()
+    engine = client.call("cluster.status")["engine"]
+    assert engine["leases_lost"] == 0 and owner_of(etcd, match.world)[0] == 1, engine
+    set_clock(400)
+    client.call("world.create", name="later", generator="open", width=16, height=16)
+    until(lambda: node.log().splitlines()[-1][:10] != day, "a line of another day: the clock was set")
+    set_clock(0)
+    client.close()
+
+
+def a_full_database_and_clocks_that_jump():
+    source = random.Random(seed())
+    library = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "../tests/set_clock.so")
+    with open(os.environ["FOGMARCHD"], "rb") as file:
+        if b"__asan_init" in file.read():
+            print("             a sanitizer wants to be preloaded alone")
+            return
+    with tempfile.NamedTemporaryFile(prefix="fogmarch-clock-") as clock, \
+            Etcd(1, "--quota-backend-bytes", str(QUOTA)) as etcd:
+        def set_clock(days):
+            clock.seek(0)
+            clock.write(struct.pack("=q", days * 86400))
+            clock.flush()
+
+        set_clock(0)
+        nodes = [Node(etcd, "a", metrics=True, environment={"LD_PRELOAD": library, "FOGMARCH_CLOCK_FILE": clock.name})]
+        try:
+            match = Match(nodes, source)
+            match.goes_on()
+            clocks_jump(match, etcd, set_clock, nodes[0])
+            etcd_is_full(match, etcd, nodes[0])
+            match.finish()
+            epochs_rise(etcd, match.world)
+        finally:
+            close_all(nodes)
+
+
+class Door:
+    """A node as its clients reach it: over a line."""
+
+    def __init__(self, etcd, name):
+        self.line = Line()
+        self.node = Node(etcd, name, "--cluster-advertise", f"127.0.0.1:{self.line.port}")
+        self.line.target = self.node.port
+        self.name, self.port = name, self.line.port
+
+    def connect(self):
+        client = Client(self.port)
+        client.call("hello", protocol=1, client="door")
+        return client
+
+
+def connect_all(nodes):
+    """Clients that need no line, once all nodes know of each other."""
+    admins = {node.name: node.connect() for node in nodes}
+    until(lambda: all(len(admin.call("cluster.status")["nodes"]) == len(nodes) for admin in admins.values()), "all nodes")
+    return admins
+
+
+def clients_do_not_reach_their_node():
+    """But etcd does: nothing is wrong for the cluster, and operators move the world."""
+    with Etcd() as etcd:
+        doors = [Door(etcd, name) for name in "ab"]
+        nodes = [door.node for door in doors]
+        try:
+            match = Match(doors, random.Random(seed()))
+            admins = connect_all(nodes)
+            match.goes_on()
+            first = by_name(doors, owner_of(etcd, match.world)[1])
+            second = next(door for door in doors if door is not first)
+            first.line.cut()
+            stands_still(match)
+            said = admins[second.name].call("cluster.status")
+            assert said["state"] == "good" and [world["state"] for world in said["worlds"]] == ["running"], said
+            assert admins[second.name].refused("stats", world=match.world) == "moved"  # back
+            move(admins[second.name], match.world, second.name)
+            match.goes_on()
+            assert owner_of(etcd, match.world) == (2, second.name)
+            match.finish()
+            epochs_rise(etcd, match.world)
+            for admin in admins.values():
+                admin.close()
+        finally:
+            for door in doors:
+                door.line.close()
+            close_all(nodes)
+
+
+def a_node_does_not_reach_etcd():
+    """But its clients reach it: it says nothing more, and another one has the world."""
+    with Etcd() as etcd:
+        lines = [Line(etcd.client_ports[0]) for _ in "ab"]
+        nodes = [Node(line, name) for line, name in zip(lines, "ab")]
+        try:
+            match = Match(nodes, random.Random(seed()))
+            admins = connect_all(nodes)
+            match.goes_on()
+            parted = by_name(nodes, owner_of(etcd, match.world)[1])
+            other = next(node for node in nodes if node is not parted)
+            line, admin = lines[nodes.index(parted)], admins[parted.name]
+            line.cut()
+            until(lambda: state_is(admin, "no_majority"), "a state")
+            assert "majority" in admin.call("cluster.status")["what_to_do"]
+            until(lambda: owner_of(etcd, match.world) == (2, other.name), "a takeover")
+            assert admin.refused("world.locate", world=match.world) == "not_ready", "it cannot know"
+            assert admin.refused("world.info", world=match.world) == "moved"
+            match.goes_on()
+            line.mend()
+            until(lambda: state_is(admin, "good"), "a good state")
+            assert admin.refused("stats", world=match.world) == "moved"
+            assert admin.call("cluster.status")["engine"]["leases_lost"] == 1
+            match.finish()
+            epochs_rise(etcd, match.world)
+            for one in admins.values():
+                one.close()
+        finally:
+            for line in lines:
+                line.mend()
+            close_all(nodes)
+            for line in lines:
+                line.close()
+
+
+def other_version(folder):
+    """A program that calls itself the next version: it counts as one that may compute otherwise."""
+    with open(os.environ["FOGMARCHD"], "rb") as file:
+        program = file.read()
+    path = os.path.join(folder, "fogmarchd")
+    with open(path, "wb") as file:
+        file.write(program.replace(b"0.1.0\0", b"0.1.9\0"))
+    os.chmod(path, 0o700)
+    return path
+
+
+def versions(client):
+    return {node["node"]: node["version"] for node in client.call("cluster.status")["nodes"]}
+
+
+def the_program_is_upgraded():
+    """Node by node. A world whose node dies meanwhile goes to one of its own version, though another has more room."""
+    source = random.Random(seed())
+    with Etcd() as etcd, tempfile.TemporaryDirectory(prefix="fogmarch-version-") as folder:
+        old = [Node(etcd, name) for name in "ab"]
+        nodes = list(old)
+        try:
+            match = Match(nodes, source)
+            match.goes_on()
+            nodes.append(Node(etcd, "c", program=other_version(folder)))
+            new = nodes[-1]
+            admin = new.connect()
+            until(lambda: versions(admin) == {"a": "0.1.0", "b": "0.1.0", "c": "0.1.9"}, lambda: versions(admin))
+            killed = by_name(old, owner_of(etcd, match.world)[1])
+            left = next(node for node in old if node is not killed)
+            busy = left.connect()  # the other old one has a world already, the new one none
+            killed.kill()
+            match.goes_on()
+            assert owner_of(etcd, match.world) == (2, left.name)
+
+            # To the new version: searches begin again, orders and clients go on.
+            move(admin, match.world, "c")
+            until(lambda: owner_of(etcd, match.world) == (3, "c"), "the move")
+            match.goes_on()
+            assert "world left" not in new.log() and "damaged" not in new.log(), new.log()
+
+            # And back, as when an upgrade is taken back.
+            move(busy, match.world, left.name)
+            until(lambda: owner_of(etcd, match.world) == (4, left.name), "the move back")
+            match.goes_on()
+
+            # The last node of the old version goes: its world is left to the new one.
+            left.process.terminate()
+            left.process.wait(cluster.PATIENCE)
+            match.goes_on()
+            assert owner_of(etcd, match.world) == (5, "c")
+            match.finish()
+            epochs_rise(etcd, match.world)
+            admin.close(), busy.close()
+        finally:
+            close_all(nodes)
+
+
+run([a_full_database_and_clocks_that_jump, clients_do_not_reach_their_node, a_node_does_not_reach_etcd,
+     the_program_is_upgraded])
