@@ -88,7 +88,7 @@ static bool is_choice(const char *choices, const char *text)
     return false;
 }
 
-__attribute__((format(printf, 2, 3))) static fm_status refuse(char *error, const char *format, ...)
+fm_status fm_scenario_refuse(char *error, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -100,10 +100,11 @@ __attribute__((format(printf, 2, 3))) static fm_status refuse(char *error, const
 static fm_status store_number(const struct key *key, double number, void *member, char *error)
 {
     if (!(number >= key->minimum && number <= key->maximum)) {
-        return refuse(error, "%.16g is not in %.16g..%.16g", number, key->minimum, key->maximum);
+        return fm_scenario_refuse(error, "%.16g is not in %.16g..%.16g", number, key->minimum,
+                                  key->maximum);
     }
     if (key->kind == KIND_UINT && number != floor(number)) {
-        return refuse(error, "%.16g is not a whole number", number);
+        return fm_scenario_refuse(error, "%.16g is not a whole number", number);
     }
     if (key->kind == KIND_UINT) {
         *(uint64_t *)member = (uint64_t)number;
@@ -117,10 +118,10 @@ static fm_status store_text(const struct key *key, const char *text, char *membe
 {
     size_t size = strlen(text);
     if ((double)size > key->maximum) {
-        return refuse(error, "longer than %.0f bytes", key->maximum);
+        return fm_scenario_refuse(error, "longer than %.0f bytes", key->maximum);
     }
     if (key->kind == KIND_CHOICE && !is_choice(key->choices, text)) {
-        return refuse(error, "'%s' is none of: %s", text, key->choices);
+        return fm_scenario_refuse(error, "'%s' is none of: %s", text, key->choices);
     }
     memcpy(member, text, size + 1);
     return FM_OK;
@@ -131,7 +132,7 @@ static fm_status read_number(const char *text, double *number, char *error)
     char *end;
     *number = strtod(text, &end);
     if (end == text || *end != '\0' || !isfinite(*number)) {
-        return refuse(error, "'%s' is not a number", text);
+        return fm_scenario_refuse(error, "'%s' is not a number", text);
     }
     return FM_OK;
 }
@@ -145,8 +146,9 @@ static fm_status store_range(const struct key *key, char *const *pair, fm_range 
         status = read_number(pair[1], &high, error);
     }
     if (status == FM_OK && !(low >= key->minimum && high <= key->maximum && low <= high)) {
-        status = refuse(error, "[%s, %s] is not two numbers that grow within %.16g..%.16g", pair[0],
-                        pair[1], key->minimum, key->maximum);
+        status =
+            fm_scenario_refuse(error, "[%s, %s] is not two numbers that grow within %.16g..%.16g",
+                               pair[0], pair[1], key->minimum, key->maximum);
     }
     if (status == FM_OK) {
         *member = (fm_range){low, high};
@@ -158,7 +160,7 @@ static fm_status store_bool(const char *text, bool *member, char *error)
 {
     bool is_true = strcmp(text, "true") == 0;
     if (!is_true && strcmp(text, "false") != 0) {
-        return refuse(error, "'%s' is neither true nor false", text);
+        return fm_scenario_refuse(error, "'%s' is neither true nor false", text);
     }
     *member = is_true;
     return FM_OK;
@@ -426,29 +428,31 @@ fm_status fm_scenario_read(const char *path, fm_scenario *scenario, char *error)
 fm_status fm_scenario_check(const fm_scenario *scenario, char *error)
 {
     if (scenario->neighbours != 4 && scenario->neighbours != 8) {
-        return refuse(error, "rules.neighbours: %llu is neither 4 nor 8",
-                      (unsigned long long)scenario->neighbours);
+        return fm_scenario_refuse(error, "rules.neighbours: %llu is neither 4 nor 8",
+                                  (unsigned long long)scenario->neighbours);
     }
     if (scenario->neighbours == 4 && scenario->corner_cutting) {
-        return refuse(error, "rules.corner_cutting: needs 8 neighbours");
+        return fm_scenario_refuse(error, "rules.corner_cutting: needs 8 neighbours");
     }
     uint32_t team_count = fm_scenario_team_count(scenario);
     if (team_count > scenario->agents) {
-        return refuse(error, "agents.teams: %u teams want at least as many agents, not %llu",
-                      team_count, (unsigned long long)scenario->agents);
+        return fm_scenario_refuse(error,
+                                  "agents.teams: %u teams want at least as many agents, not %llu",
+                                  team_count, (unsigned long long)scenario->agents);
     }
     if (team_count > FM_TEAMS_MAX) {
-        return refuse(error, "agents.teams: %u are more than a world can have (%u)", team_count,
-                      FM_TEAMS_MAX);
+        return fm_scenario_refuse(error, "agents.teams: %u are more than a world can have (%u)",
+                                  team_count, FM_TEAMS_MAX);
     }
     if (strcmp(scenario->placement, "bases") == 0 &&
         (strcmp(scenario->map_generator, "skirmish") != 0 || scenario->map_file[0] != '\0') &&
         team_count > FM_GENERATE_PLAYERS_MAX) {
-        return refuse(error, "agents.placement: bases are for %u teams at most",
-                      FM_GENERATE_PLAYERS_MAX);
+        return fm_scenario_refuse(error, "agents.placement: bases are for %u teams at most",
+                                  FM_GENERATE_PLAYERS_MAX);
     }
     if (scenario->name[strspn(scenario->name, "abcdefghijklmnopqrstuvwxyz0123456789_-")] != '\0') {
-        return refuse(error, "name: only small letters, digits, _ and - go into file names");
+        return fm_scenario_refuse(error,
+                                  "name: only small letters, digits, _ and - go into file names");
     }
     return FM_OK;
 }

@@ -54,6 +54,12 @@ FM_CHECKED fm_status fm_scenario_read(const char *path, fm_scenario *scenario, c
 FM_CHECKED fm_status fm_scenario_set(fm_scenario *scenario, const char *section, const char *key,
                                      const char *text, char *error);
 
+/// Writes a sentence of what is wrong with a value. @return FM_ERR_BAD_VALUE
+///
+/// @param error  room for FM_SCENARIO_ERROR_SIZE
+__attribute__((format(printf, 2, 3))) fm_status fm_scenario_refuse(char *error, const char *format,
+                                                                   ...);
+
 /// Checks that the keys fit each other, such as teams and agents.
 ///
 /// @param error  as of fm_scenario_read(), without file and line

@@ -3,6 +3,7 @@
 #include "loadtest/report/result.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 fm_quantiles fm_quantiles_of(const fm_histogram *histogram, double unit)
@@ -14,6 +15,18 @@ fm_quantiles fm_quantiles_of(const fm_histogram *histogram, double unit)
         .p999 = (double)fm_histogram_quantile(histogram, 0.999) / unit,
         .max = (double)histogram->max / unit,
     };
+}
+
+double fm_result_first_move_p50(const fm_result *result)
+{
+    const fm_quantiles *ticks = &result->order_to_first_move_ticks;
+    return ticks->count == 0 ? (double)NAN : ticks->p50;
+}
+
+double fm_result_first_move_p99(const fm_result *result)
+{
+    const fm_quantiles *ticks = &result->order_to_first_move_ticks;
+    return ticks->count == 0 ? (double)NAN : ticks->p99;
 }
 
 void fm_result_count_error(fm_result *result, const char *what, const char *why)

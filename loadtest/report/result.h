@@ -37,6 +37,10 @@ typedef struct fm_result {
 /// Quantiles of a histogram, each value divided by `unit`.
 fm_quantiles fm_quantiles_of(const fm_histogram *histogram, double unit);
 
+/// Ticks from order to first move; NAN when no order fell into the measurement.
+double fm_result_first_move_p50(const fm_result *result);
+double fm_result_first_move_p99(const fm_result *result);
+
 /// Counts a failed request.
 void fm_result_count_error(fm_result *result, const char *what, const char *why);
 

@@ -3,7 +3,6 @@
 #include "loadtest/series/curve.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,36 +10,28 @@
 
 // ---- the list of sizes --------------------------------------------------------------------------
 
-__attribute__((format(printf, 2, 3))) static fm_status refuse(char *error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(error, FM_SCENARIO_ERROR_SIZE, format, arguments);
-    va_end(arguments);
-    return FM_ERR_BAD_VALUE;
-}
-
 static fm_status add_size(const char *item, uint32_t size, fm_curve_sizes *sizes, char *error)
 {
     uint32_t place = sizes->count + 1;
     if (size == 0) {
-        return refuse(error, "number %u of the list is empty", place);
+        return fm_scenario_refuse(error, "number %u of the list is empty", place);
     }
     if (strspn(item, "0123456789") < size) {
-        return refuse(error, "'%.*s' is not a number of agents", (int)(size < 40 ? size : 40),
-                      item);
+        return fm_scenario_refuse(error, "'%.*s' is not a number of agents",
+                                  (int)(size < 40 ? size : 40), item);
     }
     unsigned long agents = size > 9 ? AGENTS_MAX + 1 : strtoul(item, NULL, 10);
     if (agents < 1 || agents > AGENTS_MAX) {
-        return refuse(error, "%.*s agents are not in 1..%u", (int)(size < 40 ? size : 40), item,
-                      AGENTS_MAX);
+        return fm_scenario_refuse(error, "%.*s agents are not in 1..%u",
+                                  (int)(size < 40 ? size : 40), item, AGENTS_MAX);
     }
     if (sizes->count > 0 && agents <= sizes->agents[sizes->count - 1]) {
-        return refuse(error, "%lu comes after %u; each size is larger than the one before", agents,
-                      sizes->agents[sizes->count - 1]);
+        return fm_scenario_refuse(error,
+                                  "%lu comes after %u; each size is larger than the one before",
+                                  agents, sizes->agents[sizes->count - 1]);
     }
     if (sizes->count == FM_CURVE_SIZES_MAX) {
-        return refuse(error, "more than %u sizes", FM_CURVE_SIZES_MAX);
+        return fm_scenario_refuse(error, "more than %u sizes", FM_CURVE_SIZES_MAX);
     }
     sizes->agents[sizes->count++] = (uint32_t)agents;
     return FM_OK;
@@ -107,18 +98,6 @@ static const char *first_move_text(double ticks, char text[16])
     return text;
 }
 
-static double first_move_p50(const fm_result *result)
-{
-    const fm_quantiles *ticks = &result->order_to_first_move_ticks;
-    return ticks->count == 0 ? (double)NAN : ticks->p50;
-}
-
-static double first_move_p99(const fm_result *result)
-{
-    const fm_quantiles *ticks = &result->order_to_first_move_ticks;
-    return ticks->count == 0 ? (double)NAN : ticks->p99;
-}
-
 void fm_curve_print_head(const fm_scenario *scenario, FILE *out)
 {
     fprintf(out, "%s: %g Hz, %s, %g s measured at each size\n", scenario->name, scenario->tick_hz,
@@ -134,8 +113,8 @@ void fm_curve_print_point(const fm_result *result, FILE *out)
     char p50[16], p99[16];
     fprintf(out, "%8llu %9g %9.0f %9.1f %13.0f %8s %8s %8.1f\n", (unsigned long long)result->agents,
             result->budget_ms, result->moves_per_second, result->waiting_percent,
-            result->expansions_per_second, first_move_text(first_move_p50(result), p50),
-            first_move_text(first_move_p99(result), p99), result->tick_ms.p99);
+            result->expansions_per_second, first_move_text(fm_result_first_move_p50(result), p50),
+            first_move_text(fm_result_first_move_p99(result), p99), result->tick_ms.p99);
 }
 
 // A column of the JSON and CSV forms: the table's first, then what explains them. NAN: no value.
@@ -172,8 +151,8 @@ static const struct column columns[] = {
     {"moves_per_second", moves_per_second},
     {"waiting_percent", waiting_percent},
     {"expansions_per_second", expansions_per_second},
-    {"first_move_p50_ticks", first_move_p50},
-    {"first_move_p99_ticks", first_move_p99},
+    {"first_move_p50_ticks", fm_result_first_move_p50},
+    {"first_move_p99_ticks", fm_result_first_move_p99},
     {"tick_p99_ms", tick_p99_ms},
     {"tick_p50_ms", tick_p50_ms},
     {"tick_max_ms", tick_max_ms},

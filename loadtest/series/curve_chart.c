@@ -45,19 +45,6 @@ static double waiting(const fm_result *result)
     return result->waiting_percent;
 }
 
-// No order fell into a short measurement: no point in the chart.
-static double first_move_p50(const fm_result *result)
-{
-    const fm_quantiles *ticks = &result->order_to_first_move_ticks;
-    return ticks->count == 0 ? (double)NAN : ticks->p50;
-}
-
-static double first_move_p99(const fm_result *result)
-{
-    const fm_quantiles *ticks = &result->order_to_first_move_ticks;
-    return ticks->count == 0 ? (double)NAN : ticks->p99;
-}
-
 static double tick_p50(const fm_result *result)
 {
     return result->tick_ms.p50;
@@ -84,7 +71,8 @@ static const struct panel panels[] = {
      0},
     {"agents that wait for a search, %", {{"waiting", BLUE, false, waiting}}, 1, 0},
     {"ticks from order to first move (64: or more)",
-     {{"p50", BLUE, false, first_move_p50}, {"p99", ORANGE, false, first_move_p99}},
+     {{"p50", BLUE, false, fm_result_first_move_p50},
+      {"p99", ORANGE, false, fm_result_first_move_p99}},
      2,
      1},
     {"time of a tick, ms",

@@ -125,6 +125,16 @@ void fm_request_refuse(fm_session *session, const fm_request *request, fm_status
     }
 }
 
+void fm_request_done(fm_session *session, const fm_request *request)
+{
+    if (!request->is_notification) {
+        fm_reply reply;
+        fm_reply_begin(&reply, request->id);
+        msgpack_pack_map(&reply.packer, 0);
+        fm_reply_send(session, &reply);
+    }
+}
+
 static uint64_t mix(uint64_t sum, uint64_t value)
 {
     return (sum ^ value) * 0x9e3779b97f4a7c15u ^ sum >> 29;

@@ -71,6 +71,9 @@ FM_CHECKED fm_status fm_request_take(fm_take_fn *take, fm_session *session,
 void fm_request_refuse(fm_session *session, const fm_request *request, fm_status status,
                        const char *error);
 
+/// Answers with an empty map, unless the request is a notification.
+void fm_request_done(fm_session *session, const fm_request *request);
+
 /// Makes a job that will be answered to this request. NULL when out of memory.
 fm_job *fm_request_make_job(fm_session *session, const fm_request *request, fm_job_kind kind,
                             fm_host *host);

@@ -34,12 +34,7 @@ fm_status fm_take_journal_have(fm_session *session, const fm_request *request, c
 {
     (void)error;
     fm_shipping_have(session, request->values[FM_FIELD_NUMBER].number);
-    if (!request->is_notification) {
-        fm_reply reply;
-        fm_reply_begin(&reply, request->id);
-        msgpack_pack_map(&reply.packer, 0);
-        fm_reply_send(session, &reply);
-    }
+    fm_request_done(session, request);
     return FM_OK;
 }
 

@@ -111,11 +111,6 @@ fm_status fm_take_unsubscribe(fm_session *session, const fm_request *request, ch
         snprintf(error, FM_ERROR_TEXT_SIZE, "this session has no such subscription");
         return FM_ERR_BAD_VALUE;
     }
-    if (!request->is_notification) {
-        fm_reply reply;
-        fm_reply_begin(&reply, request->id);
-        msgpack_pack_map(&reply.packer, 0);
-        fm_reply_send(session, &reply);
-    }
+    fm_request_done(session, request);
     return FM_OK;
 }

@@ -131,3 +131,13 @@ void fm_report_map(const char *prefix, const msgpack_object *map)
         }
     }
 }
+
+const char *fm_report_meaning_of(const fm_report_meaning *known, size_t count, const char *word)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(known[i].word, word) == 0) {
+            return known[i].text;
+        }
+    }
+    return "";
+}

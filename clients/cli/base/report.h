@@ -13,5 +13,13 @@ void fm_report_map(const char *prefix, const msgpack_object *map);
 /// A number with groups of three digits, such as 1,234,567. Static storage, four at a time.
 const char *fm_report_grouped(uint64_t number);
 
+// A word of the protocol and what it means to people.
+typedef struct fm_report_meaning {
+    const char *word, *text;
+} fm_report_meaning;
+
+/// The text of a word; "" for one that is not in the list. `count` words.
+const char *fm_report_meaning_of(const fm_report_meaning *known, size_t count, const char *word);
+
 /// A size such as 12.3 MiB. Static storage, four at a time.
 const char *fm_report_size(uint64_t bytes);

@@ -32,23 +32,12 @@ static void print_nodes(fm_numbers nodes, const char *here)
 }
 
 // Advice about a world that does not simply run. "": none.
-static const char *advice(const char *state)
-{
-    static const struct {
-        const char *state, *text;
-    } known[] = {
-        {"running", ""},
-        {"moving", "on its way; it ticks on"},
-        {"waiting", "its node is gone; another one takes it within seconds"},
-        {"damaged", "see the logs of the nodes; its log in etcd stays as it is"},
-    };
-    for (size_t i = 0; i < FM_COUNT_OF(known); i++) {
-        if (strcmp(known[i].state, state) == 0) {
-            return known[i].text;
-        }
-    }
-    return "";
-}
+static const fm_report_meaning world_states[] = {
+    {"running", ""},
+    {"moving", "on its way; it ticks on"},
+    {"waiting", "its node is gone; another one takes it within seconds"},
+    {"damaged", "see the logs of the nodes; its log in etcd stays as it is"},
+};
 
 static void print_worlds(fm_numbers worlds)
 {
@@ -64,7 +53,7 @@ static void print_worlds(fm_numbers worlds)
         fm_object_text(world, "node", node, sizeof node);
         fm_object_text(world, "to", to, sizeof to);
         fm_object_text(world, "state", state, sizeof state);
-        const char *what = advice(state);
+        const char *what = fm_report_meaning_of(world_states, FM_COUNT_OF(world_states), state);
         printf("%8llu  %-20s %-20s %6llu  %s%s%s%s%s\n",
                (unsigned long long)fm_object_uint(world, "world", 0), name, node,
                (unsigned long long)fm_object_uint(world, "epoch", 0), state,

@@ -12,26 +12,15 @@
 // ---- status -------------------------------------------------------------------------------------
 
 // The meaning of a state, and advice.
-static const char *meaning(const char *state)
-{
-    static const struct {
-        const char *state, *text;
-    } known[] = {
-        {"none", "no standby follows"},
-        {"catching_up", "it does not have everything yet"},
-        {"in_step", "it has everything, but for what is on its way"},
-        {"late", "it does not say what it has: look at its machine and the network"},
-        {"following", "it gets everything"},
-        {"connecting", "it tries again twice a second"},
-        {"refused", "it tries again twice a second; see below"},
-    };
-    for (size_t i = 0; i < FM_COUNT_OF(known); i++) {
-        if (strcmp(known[i].state, state) == 0) {
-            return known[i].text;
-        }
-    }
-    return "";
-}
+static const fm_report_meaning states[] = {
+    {"none", "no standby follows"},
+    {"catching_up", "it does not have everything yet"},
+    {"in_step", "it has everything, but for what is on its way"},
+    {"late", "it does not say what it has: look at its machine and the network"},
+    {"following", "it gets everything"},
+    {"connecting", "it tries again twice a second"},
+    {"refused", "it tries again twice a second; see below"},
+};
 
 static void print_durability(const char *durability)
 {
@@ -78,7 +67,7 @@ static int print_status(fm_cli *cli)
            peer[0] == '\0' ? ""
            : is_primary    ? " at "
                            : " of ",
-           peer, state, meaning(state));
+           peer, state, fm_report_meaning_of(states, FM_COUNT_OF(states), state));
     if (error[0] != '\0') {
         printf("  %s\n", error);
     }
