@@ -55,6 +55,34 @@ bool fm_shipment_take_place(fm_reader *reader, fm_shipment_place *place)
     return !reader->failed;
 }
 
+// In the form of a place, of the world 0.
+#define CLAIM_FOLLOWS    1u
+#define CLAIM_TAKES_OVER 2u
+#define CLAIM_SIZE       (2 * sizeof(uint64_t) + sizeof(fm_journal_link))
+
+void fm_shipment_put_claim(fm_writer *writer, const fm_shipment_claim *claim)
+{
+    fm_shipment_put_place(writer,
+                          &(fm_shipment_place){
+                              .position = claim->has_taken_over ? CLAIM_TAKES_OVER : CLAIM_FOLLOWS,
+                              .link = claim->ledger,
+                          });
+}
+
+bool fm_shipment_take_claim(const uint8_t **bytes, size_t *size, fm_shipment_claim *claim)
+{
+    fm_reader reader = fm_reader_init(*bytes, *size, NULL);
+    if (*size < CLAIM_SIZE || fm_reader_take_u64(&reader) != 0) {
+        return false;
+    }
+    claim->has_taken_over = fm_reader_take_u64(&reader) == CLAIM_TAKES_OVER;
+    memcpy(&claim->ledger, fm_reader_take_bytes(&reader, sizeof claim->ledger, "ledger"),
+           sizeof claim->ledger);
+    *bytes += CLAIM_SIZE;
+    *size -= CLAIM_SIZE;
+    return true;
+}
+
 static void put_keyframe(fm_writer *writer, const fm_shipment_keyframe *keyframe)
 {
     fm_writer_put_u64(writer, keyframe->tick);

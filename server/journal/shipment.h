@@ -89,6 +89,18 @@ FM_CHECKED fm_status fm_shipment_take(fm_reader *reader, fm_shipment *shipment);
 /// @return FM_OK or FM_ERR_BAD_FORMAT
 FM_CHECKED fm_status fm_shipment_take_grant(fm_reader *reader, fm_grant *grant);
 
+// Whose standby somebody is or was: said before the places.
+typedef struct fm_shipment_claim {
+    bool has_taken_over;    // it does not want to follow any more
+    fm_journal_link ledger; // the name of the ledger that its tokens come from
+} fm_shipment_claim;
+
+void fm_shipment_put_claim(fm_writer *writer, const fm_shipment_claim *claim);
+
+/// Reads it and goes on behind it.
+/// @return false: there is none, and nothing was read
+bool fm_shipment_take_claim(const uint8_t **bytes, size_t *size, fm_shipment_claim *claim);
+
 /// Places, one after the other: what a standby has when it begins to follow.
 void fm_shipment_put_place(fm_writer *writer, const fm_shipment_place *place);
 

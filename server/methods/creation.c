@@ -343,12 +343,14 @@ struct removal {
     uv_work_t work; // work.data points back here
     fm_hub *hub;
     fm_job *job;
+    uint64_t world;
 };
 
 static void answer_removed(fm_hub *hub, fm_job *job)
 {
     fm_session *session = end_wait(hub, job->session);
-    if (session != NULL && !job->is_notification && job->status == FM_ERR_MOVED) {
+    bool has_failed = job->status == FM_ERR_MOVED || job->status == FM_ERR_GOING_DOWN;
+    if (session != NULL && !job->is_notification && has_failed) {
         fm_reply_error(session, job->request, job->status, NULL);
     } else if (session != NULL && !job->is_notification) {
         fm_reply reply;
@@ -357,6 +359,15 @@ static void answer_removed(fm_hub *hub, fm_job *job)
         fm_reply_send(session, &reply);
     }
     fm_job_destroy(job);
+}
+
+// @param is_safe  false: the server ends before its standby knows
+static void on_end_copied(void *context, bool is_safe)
+{
+    struct removal *removal = context;
+    removal->job->status = is_safe ? removal->job->status : FM_ERR_GOING_DOWN;
+    answer_removed(removal->hub, removal->job);
+    free(removal);
 }
 
 static void drop(uv_work_t *work)
@@ -369,8 +380,11 @@ static void on_dropped(uv_work_t *work, int error)
 {
     (void)error;
     struct removal *removal = work->data;
-    answer_removed(removal->hub, removal->job);
-    free(removal);
+    if (removal->job->status != FM_ERR_MOVED && removal->job->session != 0) {
+        fm_shipping_note_end(removal->hub, removal->world, on_end_copied, removal);
+    } else {
+        on_end_copied(removal, true);
+    }
 }
 
 void fm_creation_removed(fm_hub *hub, fm_job *job)
@@ -380,7 +394,8 @@ void fm_creation_removed(fm_hub *hub, fm_job *job)
     }
     struct removal *removal = calloc(1, sizeof *removal);
     if (removal != NULL) {
-        *removal = (struct removal){.work.data = removal, .hub = hub, .job = job};
+        *removal = (struct removal){
+            .work.data = removal, .hub = hub, .job = job, .world = job->host->number};
         if (uv_queue_work(hub->loop, &removal->work, drop, on_dropped) == 0) {
             return;
         }

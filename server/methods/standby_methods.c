@@ -2,21 +2,66 @@
 
 #include "server/methods/standby_methods.h"
 
+#include "server/base/log.h"
+#include "server/journal/shipment.h"
+#include "server/sessions/ledger.h"
 #include "server/streams/shipping.h"
 
-fm_status fm_take_journal_follow(fm_session *session, const fm_request *request, char *error)
+#include <stdio.h>
+#include <string.h>
+
+// A standby of this server's has taken over while this one was away. Worlds that went on here go on
+// there, too; this server must not tell anybody of its own any more. It is over with the next look
+// at the clock: the answer goes out before.
+static void note_replaced(fm_hub *hub, uint64_t epoch)
 {
-    const fm_hub *hub = session->hub;
-    const fm_value *places = &request->values[FM_FIELD_DATA];
-    uint64_t epoch = request->values[FM_FIELD_EPOCH].number;
+    char error[FM_LEDGER_ERROR_SIZE];
+    if (hub->replaced == 0 && fm_ledger_write_replaced(hub->ledger, epoch, error) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "cannot note that this server was replaced",
+               fm_log_text("reason", error));
+    }
+    hub->replaced = epoch;
+}
+
+// @param claim  NULL: none
+static fm_status check_epoch(fm_hub *hub, uint64_t epoch, const fm_shipment_claim *claim,
+                             char *error)
+{
+    bool is_ours = false;
+    if (claim != NULL && hub->ledger != NULL) {
+        const fm_journal_link own = fm_ledger_name(&hub->resume_key);
+        is_ours = memcmp(&own, &claim->ledger, sizeof own) == 0;
+    }
     if (epoch > hub->epoch) {
         snprintf(error, FM_ERROR_TEXT_SIZE,
                  "the standby is of epoch %llu, this server of %llu: it has been replaced",
                  (unsigned long long)epoch, (unsigned long long)hub->epoch);
+        if (is_ours && hub->standby == NULL) {
+            note_replaced(hub, epoch);
+        }
         return FM_ERR_BAD_VALUE;
     }
-    fm_status status = fm_shipping_begin(session, places->present ? places->bytes : "",
-                                         places->present ? places->size : 0, error);
+    if (claim != NULL && claim->has_taken_over) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "this server is of epoch %llu: it is not replaced",
+                 (unsigned long long)hub->epoch);
+        return FM_ERR_BAD_VALUE;
+    }
+    return FM_OK;
+}
+
+fm_status fm_take_journal_follow(fm_session *session, const fm_request *request, char *error)
+{
+    fm_hub *hub = session->hub;
+    const fm_value *value = &request->values[FM_FIELD_DATA];
+    const uint8_t *places = value->present ? (const uint8_t *)value->bytes : NULL;
+    size_t size = value->present ? value->size : 0;
+    fm_shipment_claim claim;
+    bool has_claim = fm_shipment_take_claim(&places, &size, &claim);
+    fm_status status =
+        check_epoch(hub, request->values[FM_FIELD_EPOCH].number, has_claim ? &claim : NULL, error);
+    if (status == FM_OK) {
+        status = fm_shipping_begin(session, size > 0 ? (const void *)places : "", size, error);
+    }
     if (status == FM_OK && !request->is_notification) {
         fm_reply reply;
         fm_reply_begin(&reply, request->id);

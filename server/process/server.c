@@ -386,11 +386,25 @@ static void forgive_pause(struct server *server, uint64_t now_ns)
     fm_http_forgive(server->operators, pause_ns - CHECK_PERIOD_MS * FM_NS_PER_MS, now_ns);
 }
 
+// What clients are sent from now on may contradict what they hear from the other server; what is
+// written stays, for the standby that this server may become.
+static void check_still_owner(const fm_hub *hub)
+{
+    if (hub->replaced != 0) {
+        fm_log(
+            FM_LOG_ERROR, "this server was replaced: it ends", fm_log_uint("epoch", hub->replaced),
+            fm_log_text("hint", "start it with follow, as a standby of the server that took over"));
+        fm_log_stop();
+        _exit(1);
+    }
+}
+
 static void on_check(uv_timer_t *timer)
 {
     struct server *server = timer->data;
     uint64_t now_ns = fm_clock_now_ns();
     fm_watchdog_beat(server->watchdog);
+    check_still_owner(&server->hub);
     forgive_pause(server, now_ns);
     for (uint32_t i = 0; i < server->hub.session_count; i++) {
         fm_session_check_time(server->hub.sessions[i], now_ns);
@@ -718,6 +732,30 @@ static void forget_seats(fm_hub *hub)
     }
 }
 
+// Its standby has taken over while this server was away: its copies of the worlds are of the past,
+// and clients would be in two matches at once.
+static fm_status check_replaced(fm_hub *hub, char *error)
+{
+    uint64_t epoch;
+    fm_status status = fm_ledger_read_replaced(hub->ledger, &epoch, error);
+    if (status != FM_OK || epoch == 0 || hub->standby != NULL) {
+        return status;
+    }
+    if (!hub->config->accept_rollback) {
+        snprintf(
+            error, FM_LEDGER_ERROR_SIZE,
+            "this server was replaced: its standby has taken over, epoch %llu. Start it as a "
+            "standby of that one (follow), or, to go on with the worlds as they are here, once "
+            "with --accept-rollback, while the other one is down",
+            (unsigned long long)epoch);
+        return FM_ERR_BAD_VALUE;
+    }
+    hub->epoch = epoch + 1;
+    fm_log(FM_LOG_WARNING, "this server was replaced, and goes on all the same",
+           fm_log_uint("epoch", hub->epoch));
+    return fm_ledger_insist(hub->ledger, hub->epoch, error);
+}
+
 static bool start_ledger(fm_hub *hub)
 {
     char error[FM_LEDGER_ERROR_SIZE];
@@ -730,8 +768,11 @@ static bool start_ledger(fm_hub *hub)
     if (status == FM_OK) {
         status = fm_ledger_read_epoch(hub->ledger, &hub->epoch, error);
     }
+    if (status == FM_OK) {
+        status = check_replaced(hub, error);
+    }
     if (status != FM_OK) {
-        fm_log(FM_LOG_ERROR, "cannot read the ledger", fm_log_text("reason", error));
+        fm_log(FM_LOG_ERROR, "cannot go on with the ledger", fm_log_text("reason", error));
         return false;
     }
     if (!is_node && hub->standby == NULL) { // else its worlds are still to come

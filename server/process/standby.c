@@ -17,8 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define AGAIN_MS       500u // until the next try to connect
-#define LOOK_MS        2u   // between two checks whether a world has ended
+#define AGAIN_MS       500u  // until the next try to connect
+#define ANNOUNCE_MS    1000u // until the server that was followed is told again
+#define LOOK_MS        2u    // between two checks whether a world has ended
 #define ADDRESS_SIZE   256u
 #define REPLAY_NUMBERS ((uint64_t)1 << 40) // numbers of replays, above those of the worlds followed
 
@@ -58,8 +59,9 @@ struct fm_standby {
     enum state state;
     char error[FM_JOURNAL_ERROR_SIZE];
     struct news *first, *last;
-    uint64_t epoch;  // as of the ledger; the thread's, like the next
-    uint64_t number; // of the last shipment
+    uint64_t epoch;         // as of the ledger; the thread's, like the next two
+    fm_journal_link ledger; // its name
+    uint64_t number;        // of the last shipment
     // ---- the loop's
     uint64_t world_last;  // number given out there
     struct news *waiting; // worlds whose end could not be posted yet
@@ -285,6 +287,7 @@ static fm_status take_ledger(fm_standby *standby, fm_reader *reader, const fm_sh
         return status;
     }
     standby->epoch = news->epoch;
+    standby->ledger = fm_ledger_name(&news->key);
     put_news(standby, news);
     return FM_OK;
 }
@@ -338,6 +341,7 @@ static fm_status connect_to(fm_standby *standby, char *error)
     fm_writer places = fm_writer_init(&fm_memory_libc);
     bool replica = false;
     uint64_t epoch = standby->epoch;
+    fm_shipment_put_claim(&places, &(fm_shipment_claim){.ledger = standby->ledger});
     fm_copies_put_places(&standby->copies, &places);
     fm_status status =
         fm_standby_link_open(&standby->link, &standby->access, standby->host, standby->port,
@@ -386,6 +390,55 @@ static void follow(void *context)
         for (uint32_t i = 0; i < AGAIN_MS / 10 && !atomic_load(&standby->stop); i++) {
             uv_sleep(10);
         }
+    }
+}
+
+// ---- the thread, after a promotion --------------------------------------------------------------
+
+// @return whether the server that was followed knows now that it was replaced
+static bool announce_once(fm_standby *standby)
+{
+    char error[FM_JOURNAL_ERROR_SIZE] = "";
+    fm_writer claim = fm_writer_init(&fm_memory_libc);
+    bool replica;
+    uint64_t epoch = standby->epoch;
+    fm_shipment_put_claim(&claim,
+                          &(fm_shipment_claim){.has_taken_over = true, .ledger = standby->ledger});
+    fm_status status =
+        fm_standby_link_open(&standby->link, &standby->access, standby->host, standby->port,
+                             standby->token, &claim, &epoch, &replica, error);
+    fm_writer_fini(&claim);
+    fm_standby_link_close(&standby->link);
+    return status == FM_ERR_DENIED && strstr(error, "has been replaced") != NULL;
+}
+
+// A server that comes back as it was would go on with its own copies of the worlds. It is told as
+// long as this one lives, for it may come back at any time, and from an old disk, too.
+static void announce(void *context)
+{
+    fm_standby *standby = context;
+    while (!atomic_load(&standby->stop)) {
+        if (announce_once(standby)) {
+            fm_log(FM_LOG_WARNING,
+                   "the server that was followed is back, and knows now that it was "
+                   "replaced",
+                   fm_log_text("followed", standby->hub->config->follow));
+        }
+        for (uint32_t i = 0; i < ANNOUNCE_MS / 10 && !atomic_load(&standby->stop); i++) {
+            uv_sleep(10);
+        }
+    }
+}
+
+static void begin_to_announce(fm_standby *standby)
+{
+    atomic_store(&standby->stop, false);
+    fm_standby_link_renew(&standby->link);
+    standby->epoch = standby->hub->epoch;
+    standby->has_thread = uv_thread_create(&standby->thread, announce, standby) == 0;
+    if (!standby->has_thread) {
+        fm_log(FM_LOG_WARNING, "the server that was followed cannot be told that it was replaced",
+               fm_log_text("reason", "out of threads"));
     }
 }
 
@@ -576,6 +629,7 @@ static void finish_promotion(fm_hub *hub, uint32_t worlds)
            fm_log_text("complete", atomic_load(&standby->may_lack)
                                        ? "not known: clients did not wait for this server"
                                        : "yes"));
+    begin_to_announce(standby);
     answer(hub, standby, FM_OK, worlds);
 }
 
@@ -734,15 +788,17 @@ fm_status fm_standby_begin(fm_hub *hub)
         return FM_OK;
     }
     standby->epoch = hub->epoch;
+    standby->ledger = fm_ledger_name(&hub->resume_key);
     standby->has_thread = uv_thread_create(&standby->thread, follow, standby) == 0;
     return standby->has_thread ? FM_OK : FM_ERR_NO_MEMORY;
 }
 
 void fm_standby_stop(fm_hub *hub)
 {
-    if (hub->standby != NULL) {
-        atomic_store(&hub->standby->stop, true);
-        fm_standby_link_interrupt(&hub->standby->link);
+    fm_standby *standby = hub->standby != NULL ? hub->standby : hub->former_standby;
+    if (standby != NULL) {
+        atomic_store(&standby->stop, true);
+        fm_standby_link_interrupt(&standby->link);
     }
 }
 

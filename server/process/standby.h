@@ -11,7 +11,9 @@
 //
 // The epoch counts how often a standby has taken over. It is kept in the ledger, and passed from
 // server to server with it. A standby does not follow a server of a lower epoch, and such a server
-// refuses to be followed: it was replaced while it was away.
+// refuses to be followed: it was replaced while it was away. If both have the same ledger it notes
+// that and ends (server/methods/standby_methods.c); who has taken over connects to the server that
+// it followed once a second, to say so.
 //
 // Threads: the event loop; what is said of the thread.
 

@@ -39,6 +39,13 @@ void fm_standby_link_interrupt(fm_standby_link *link)
     uv_mutex_unlock(&link->lock);
 }
 
+void fm_standby_link_renew(fm_standby_link *link)
+{
+    uv_mutex_lock(&link->lock);
+    link->is_interrupted = false;
+    uv_mutex_unlock(&link->lock);
+}
+
 void fm_standby_link_close(fm_standby_link *link)
 {
     uv_mutex_lock(&link->lock);

@@ -38,6 +38,9 @@ void fm_standby_link_fini(fm_standby_link *link);
 /// Makes blocking calls return soon, from now on. Any thread.
 void fm_standby_link_interrupt(fm_standby_link *link);
 
+/// It may block again, when no thread uses it.
+void fm_standby_link_renew(fm_standby_link *link);
+
 /// Connects, says hello and journal.follow.
 ///
 /// @param access   certificates to trust

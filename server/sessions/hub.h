@@ -74,8 +74,10 @@ typedef struct fm_hub {
     const fm_standby_calls *standby_calls; // the same
     fm_standby *former_standby;            // it did, and has taken over
     fm_shipping *shipping;                 // another one follows this server; NULL: none does
-    struct fm_copy_wait *copy_waits;       // what waits for the copy of the ledger; owned
+    struct fm_copy_wait *copy_waits;       // what waits for a standby's copy; owned
+    bool shipping_is_over;                 // the server ends, and nothing waits any more
     uint64_t epoch;                        // grows with each standby that took over
+    uint64_t replaced;                     // the epoch of a standby that has; 0: none
     uint64_t ledger_version;               // counts changes of the ledger
     uint64_t start_ns;
     const char *commit; // of what was built

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sodium.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -391,15 +392,16 @@ fm_status fm_ledger_remove_world(fm_ledger *ledger, uint64_t world, char *error)
 
 // ---- the epoch, and another server's ledger ----------------------------------------------------
 
-fm_status fm_ledger_read_epoch(fm_ledger *ledger, uint64_t *epoch, char *error)
+static fm_status read_secret(fm_ledger *ledger, const char *name, uint64_t *epoch, char *error)
 {
     sqlite3_stmt *statement;
     *epoch = 0;
     fm_status status =
-        prepare(ledger, "SELECT value FROM secrets WHERE name = 'epoch'", &statement, error);
+        prepare(ledger, "SELECT value FROM secrets WHERE name = ?", &statement, error);
     if (status != FM_OK) {
         return FM_ERR_IO;
     }
+    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
     int code = sqlite3_step(statement);
     if (code == SQLITE_ROW && sqlite3_column_bytes(statement, 0) == sizeof *epoch) {
         *epoch = fm_bytes_get_u64(sqlite3_column_blob(statement, 0));
@@ -409,16 +411,26 @@ fm_status fm_ledger_read_epoch(fm_ledger *ledger, uint64_t *epoch, char *error)
     return status == FM_OK ? FM_OK : FM_ERR_IO;
 }
 
-static fm_status put_epoch(fm_ledger *ledger, uint64_t epoch, char *error)
+fm_status fm_ledger_read_epoch(fm_ledger *ledger, uint64_t *epoch, char *error)
+{
+    return read_secret(ledger, "epoch", epoch, error);
+}
+
+fm_status fm_ledger_read_replaced(fm_ledger *ledger, uint64_t *epoch, char *error)
+{
+    return read_secret(ledger, "replaced", epoch, error);
+}
+
+static fm_status put_number(fm_ledger *ledger, const char *name, uint64_t number, char *error)
 {
     sqlite3_stmt *statement;
-    uint8_t bytes[sizeof epoch];
-    fm_status status =
-        prepare(ledger, "INSERT OR REPLACE INTO secrets (name, value) VALUES ('epoch', ?)",
-                &statement, error);
+    uint8_t bytes[sizeof number];
+    fm_status status = prepare(ledger, "INSERT OR REPLACE INTO secrets (name, value) VALUES (?, ?)",
+                               &statement, error);
     if (status == FM_OK) {
-        fm_bytes_put_u64(bytes, epoch);
-        sqlite3_bind_blob(statement, 1, bytes, sizeof bytes, SQLITE_STATIC);
+        fm_bytes_put_u64(bytes, number);
+        sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+        sqlite3_bind_blob(statement, 2, bytes, sizeof bytes, SQLITE_STATIC);
         status = finish(ledger, statement, error);
     }
     return status;
@@ -427,9 +439,38 @@ static fm_status put_epoch(fm_ledger *ledger, uint64_t epoch, char *error)
 fm_status fm_ledger_write_epoch(fm_ledger *ledger, uint64_t epoch, char *error)
 {
     uv_mutex_lock(&ledger->lock);
-    fm_status status = put_epoch(ledger, epoch, error);
+    fm_status status = put_number(ledger, "epoch", epoch, error);
     uv_mutex_unlock(&ledger->lock);
     return status == FM_OK ? FM_OK : FM_ERR_IO;
+}
+
+fm_status fm_ledger_write_replaced(fm_ledger *ledger, uint64_t epoch, char *error)
+{
+    uv_mutex_lock(&ledger->lock);
+    fm_status status = put_number(ledger, "replaced", epoch, error);
+    uv_mutex_unlock(&ledger->lock);
+    return status == FM_OK ? FM_OK : FM_ERR_IO;
+}
+
+// The epoch first: without it, but without the other, this server would be taken for the old one.
+fm_status fm_ledger_insist(fm_ledger *ledger, uint64_t epoch, char *error)
+{
+    uv_mutex_lock(&ledger->lock);
+    fm_status status = put_number(ledger, "epoch", epoch, error);
+    if (status == FM_OK) {
+        status = run(ledger, "DELETE FROM secrets WHERE name = 'replaced'", error);
+    }
+    uv_mutex_unlock(&ledger->lock);
+    return status == FM_OK ? FM_OK : FM_ERR_IO;
+}
+
+fm_journal_link fm_ledger_name(const fm_resume_key *key)
+{
+    static const uint8_t what[] = "the name of a ledger";
+    fm_journal_link name;
+    (void)crypto_generichash(name.bytes, sizeof name.bytes, what, sizeof what, key->bytes,
+                             sizeof key->bytes);
+    return name;
 }
 
 static fm_status put_tokens(fm_ledger *ledger, const fm_tokens *tokens, char *error)
@@ -479,7 +520,10 @@ static fm_status copy(fm_ledger *ledger, const fm_resume_key *key, const fm_toke
         status = write_key(ledger, key, error);
     }
     if (status == FM_OK) {
-        status = put_epoch(ledger, epoch, error);
+        status = put_number(ledger, "epoch", epoch, error);
+    }
+    if (status == FM_OK) { // whatever it was before, now it follows
+        status = run(ledger, "DELETE FROM secrets WHERE name = 'replaced'", error);
     }
     return status == FM_OK ? run(ledger, "COMMIT", error) : status;
 }

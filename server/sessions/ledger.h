@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include "server/journal/journal_mark.h"
 #include "server/sessions/resume.h"
 
 #define FM_LEDGER_ERROR_SIZE 512u
@@ -53,6 +54,19 @@ FM_CHECKED fm_status fm_ledger_read_epoch(fm_ledger *ledger, uint64_t *epoch, ch
 
 /// Writes it and syncs it. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_ledger_write_epoch(fm_ledger *ledger, uint64_t epoch, char *error);
+
+/// Writes down that the standby has taken over, with this epoch: what was written here since has
+/// nothing to do with what goes on there. @return FM_OK or FM_ERR_IO
+FM_CHECKED fm_status fm_ledger_write_replaced(fm_ledger *ledger, uint64_t epoch, char *error);
+
+/// 0: nobody has. @return FM_OK or FM_ERR_IO
+FM_CHECKED fm_status fm_ledger_read_replaced(fm_ledger *ledger, uint64_t *epoch, char *error);
+
+/// Goes on all the same, with an epoch of its own. @return FM_OK or FM_ERR_IO
+FM_CHECKED fm_status fm_ledger_insist(fm_ledger *ledger, uint64_t epoch, char *error);
+
+/// A name for a ledger and its copies, which says nothing of what is in them.
+fm_journal_link fm_ledger_name(const fm_resume_key *key);
 
 /// Replaces all contents by the ledger of the server that this one follows, atomically.
 ///

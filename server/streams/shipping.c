@@ -32,6 +32,7 @@ struct fm_shipping {
     uint64_t ledger_sent;            // version
     uint64_t ledger_copied;          // the same, of what the standby has
     bool is_ledger_sent, has_ledger; // at all
+    bool is_lost;                    // something that must be said was not: the session ends
     bool is_over;                    // its session is gone; released when the pool is done with it
     // ---- a look into the files, one at a time
     uv_work_t work; // work.data points back here
@@ -43,10 +44,11 @@ struct fm_shipping {
     fm_parcels parcels;  // that it has brought
 };
 
-// A callback that waits until the standby has the ledger, or a world.
+// A callback that waits until the standby has the ledger, or a world, or knows that one is gone.
 struct fm_copy_wait {
     struct fm_copy_wait *next;
     uint64_t world;   // 0: the ledger
+    bool is_end;      // of the world
     uint64_t version; // of that
     void (*then)(void *context, bool is_safe);
     void *context;
@@ -76,10 +78,35 @@ static bool is_waited_for(const fm_hub *hub)
     return is_wished_for(hub) && (in_step || hub->config->replica_missing == FM_REPLICA_BLOCK);
 }
 
+static fm_shipper *find_shipper(const fm_shipping *shipping, uint64_t world)
+{
+    fm_shipper *shipper = shipping->shippers;
+    while (shipper != NULL && shipper->world < world) {
+        shipper = shipper->next;
+    }
+    return shipper != NULL && shipper->world == world ? shipper : NULL;
+}
+
+// A world has a shipper until its end is on its way.
+static bool is_end_copied(const fm_shipping *shipping, uint64_t world)
+{
+    if (shipping == NULL || shipping->is_lost || find_shipper(shipping, world) != NULL) {
+        return false;
+    }
+    const fm_parcel *parcel = shipping->unsaid.first;
+    while (parcel != NULL && !(parcel->is_end && parcel->world == world)) {
+        parcel = parcel->next;
+    }
+    return parcel == NULL;
+}
+
 // A world that is gone again waits for nothing.
 static bool is_copied(const fm_hub *hub, const struct fm_copy_wait *wait)
 {
     const fm_shipping *shipping = hub->shipping;
+    if (wait->is_end) {
+        return is_end_copied(shipping, wait->world);
+    }
     if (wait->world == 0) {
         return shipping != NULL && shipping->has_ledger && shipping->ledger_copied >= wait->version;
     }
@@ -135,16 +162,18 @@ static void set_state(fm_shipping *shipping, fm_shipping_state state)
     }
 }
 
-static void wait_for_copy(fm_hub *hub, uint64_t world, void (*then)(void *context, bool is_safe),
-                          void *context)
+static void wait_for_copy(fm_hub *hub, const struct fm_copy_wait *what)
 {
-    struct fm_copy_wait *wait = is_waited_for(hub) ? calloc(1, sizeof *wait) : NULL;
-    if (wait == NULL) {
-        then(context, true); // out of memory: as safe as durability tick
+    if (is_waited_for(hub) && hub->shipping_is_over) {
+        what->then(what->context, false); // nobody would be told any more
         return;
     }
-    *wait = (struct fm_copy_wait){
-        .world = world, .version = hub->ledger_version, .then = then, .context = context};
+    struct fm_copy_wait *wait = is_waited_for(hub) ? calloc(1, sizeof *wait) : NULL;
+    if (wait == NULL) {
+        what->then(what->context, true); // without memory it is as safe as with durability tick
+        return;
+    }
+    *wait = *what;
     struct fm_copy_wait **link = &hub->copy_waits;
     while (*link != NULL) {
         link = &(*link)->next;
@@ -155,27 +184,29 @@ static void wait_for_copy(fm_hub *hub, uint64_t world, void (*then)(void *contex
 void fm_shipping_note_ledger(fm_hub *hub, void (*then)(void *context, bool is_safe), void *context)
 {
     hub->ledger_version++;
-    wait_for_copy(hub, 0, then, context);
+    wait_for_copy(hub, &(struct fm_copy_wait){
+                           .version = hub->ledger_version, .then = then, .context = context});
     fm_shipping_feed(hub);
 }
 
 void fm_shipping_note_world(fm_hub *hub, const fm_host *host,
                             void (*then)(void *context, bool is_safe), void *context)
 {
-    wait_for_copy(hub, host->number, then, context);
+    wait_for_copy(hub,
+                  &(struct fm_copy_wait){.world = host->number, .then = then, .context = context});
     fm_shipping_feed(hub);
 }
 
-// ---- shippers -----------------------------------------------------------------------------------
-
-static fm_shipper *find_shipper(const fm_shipping *shipping, uint64_t world)
+void fm_shipping_note_end(fm_hub *hub, uint64_t world, void (*then)(void *context, bool is_safe),
+                          void *context)
 {
-    fm_shipper *shipper = shipping->shippers;
-    while (shipper != NULL && shipper->world < world) {
-        shipper = shipper->next;
-    }
-    return shipper != NULL && shipper->world == world ? shipper : NULL;
+    fm_shipping_feed(hub);
+    wait_for_copy(hub, &(struct fm_copy_wait){
+                           .world = world, .is_end = true, .then = then, .context = context});
+    tell_waits(hub, !is_waited_for(hub), true); // the standby may know already
 }
+
+// ---- shippers -----------------------------------------------------------------------------------
 
 static fm_shipper *add_shipper(fm_shipping *shipping, uint64_t world)
 {
@@ -286,6 +317,7 @@ static void send_parcels(fm_shipping *shipping, fm_parcels *parcels)
         fm_writer_fini(&parcel->bytes);
         free(parcel);
     }
+    shipping->is_lost |= parcels->first != NULL || parcels->failed;
     fm_parcels_fini(parcels);
     *parcels = (fm_parcels){0};
 }
@@ -379,7 +411,7 @@ static void put_end(fm_shipping *shipping, uint64_t world)
     fm_parcels parcels = {0};
     fm_writer bytes = fm_writer_init(&fm_memory_libc);
     fm_shipment_put(&bytes, &shipment);
-    (void)fm_parcels_put(&parcels, &bytes, &(fm_parcel){.world = world});
+    (void)fm_parcels_put(&parcels, &bytes, &(fm_parcel){.world = world, .is_end = true});
     send_parcels(shipping, &parcels);
 }
 
@@ -597,6 +629,7 @@ void fm_shipping_end(fm_hub *hub)
     if (hub->shipping != NULL) {
         end(hub->shipping);
     }
+    hub->shipping_is_over = true;
     tell_waits(hub, true, false);
 }
 

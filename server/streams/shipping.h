@@ -64,6 +64,10 @@ void fm_shipping_end_session(fm_session *session);
 /// replica), else at once. is_safe: false when the server ends before.
 void fm_shipping_note_ledger(fm_hub *hub, void (*then)(void *context, bool is_safe), void *context);
 
+/// The same for a world that is gone, here.
+void fm_shipping_note_end(fm_hub *hub, uint64_t world, void (*then)(void *context, bool is_safe),
+                          void *context);
+
 /// The server ends: calls all waiting callbacks.
 void fm_shipping_end(fm_hub *hub);
 

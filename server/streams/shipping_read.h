@@ -20,6 +20,7 @@ typedef struct fm_parcel {
     fm_writer bytes;         // empty: a position that the standby has reported
     uint64_t world;          // 0: the ledger
     uint64_t position, tick; // that the standby has with it; 0: no row is whole with it
+    bool is_end;             // the world is gone
     uint64_t version;        // of the ledger
     uint64_t number;         // of the shipment; the event loop's, like the next
     size_t size;             // bytes that were sent

@@ -10,6 +10,7 @@ Method  two real servers, killed and started again; a proxy between them that sp
 import os
 import shutil
 import socket
+import subprocess
 import tempfile
 import threading
 
@@ -26,7 +27,7 @@ class Pair:
         self.root = tempfile.mkdtemp(prefix="fogmarch-standby-")
         self.tokens = self.write("tokens", f"admin {ADMIN}\n")
         self.token = self.write("token", ADMIN + "\n")
-        for name in ("one", "two", "three"):
+        for name in ("one", "two", "three", "four"):
             os.mkdir(os.path.join(self.root, name))
         return self
 
@@ -89,6 +90,11 @@ def promote(pair):
     with pair.primary(*flags) as one, pair.standby(one.port) as two:
         admin = one.admin()
         wait_in_step(admin)
+        short, _, _ = make_world(admin, "short")
+        copy = os.path.join(pair.root, "two", f"{short}-short.journal")
+        assert os.path.exists(copy)
+        admin.call("world.destroy", world=short)
+        assert not os.path.exists(copy)
         world, team, ids = make_world(admin)
         seat = admin.call("token.create", role="player", world=world, team=team)
         gone = admin.call("token.create", role="observer")
@@ -131,17 +137,57 @@ def promote(pair):
             wait_for_state(three.admin(), "following")
             until(lambda: len(three.admin().call("world.list")["worlds"]) == 2, "both worlds")
             three.kill()
+        # And it ends: one who shares its tokens and is of a later epoch has followed who replaced it.
         with pair.primary(*flags) as old, pair.standby(old.port, folder="three") as three:
             client = three.admin()
-            wait_for_state(client, "refused")
-            said = client.call("standby.status")
-            assert "replaced" in said["error"] and said["epoch"] == 1, said
-            old.kill()  # it waits for a standby, and would wait with its end
+            until(lambda: "replaced" in client.call("standby.status")["error"], "a refusal")
+            assert client.call("standby.status")["epoch"] == 1
+            ended_as_replaced(old)
+        # It does not start again by itself.
+        assert "was replaced" in refused_to_start(pair, *flags)
         # What it had and nobody was told is set aside where it follows.
         with pair.standby(two.port, folder="one") as one:
             client = one.admin()
             until(lambda: same_world(other, client, world), "the same world")
             assert client.call("standby.status")["epoch"] == 1
+
+
+def ended_as_replaced(server):
+    assert server.wait() == 1 and "this server was replaced" in server.log(), server.log()
+    server.process.returncode = 0  # as it should
+
+
+def refused_to_start(pair, *flags):
+    """The log of a first server that must not start."""
+    try:
+        pair.primary(*flags).kill()
+    except AssertionError as error:
+        return str(error)
+    raise AssertionError("it has started")
+
+
+def told_that_it_was_replaced(pair):
+    """Who has taken over tells the server that it followed, whenever that comes back."""
+    with pair.primary() as one:
+        admin = one.admin()
+        world, _, _ = make_world(admin)
+        with pair.standby(one.port) as two:
+            wait_in_step(admin)
+            port = one.port
+            one.kill()
+            other = two.admin()
+            assert other.call("standby.promote")["epoch"] == 1
+            with pair.primary("--listen", f"127.0.0.1:{port}") as again:
+                ended_as_replaced(again)
+            assert "was replaced" in refused_to_start(pair)
+            two.kill()
+    # Who insists becomes the owner again, of a later epoch.
+    with pair.primary("--accept-rollback") as one:
+        admin = one.admin()
+        assert admin.call("standby.status")["epoch"] == 2
+        assert admin.call("world.info", world=world)["world"] == world
+    with pair.primary() as one:
+        assert one.admin().call("standby.status")["epoch"] == 2
 
 
 def same_world(one, two, world):
@@ -203,6 +249,30 @@ def away(pair):
                 assert same_world(admin, client, world)
                 metrics = admin.call("standby.status")
                 assert metrics["peer"] == "127.0.0.1" and metrics["lag_ticks"] <= 50, metrics
+
+
+def over_tls(pair):
+    """A standby looks at the first server's certificate, and follows through TLS."""
+    certificate, stranger = (os.path.join(pair.root, name) for name in ("certificate", "stranger"))
+    for path in (certificate, stranger):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+                        "-nodes", "-days", "2", "-subj", "/CN=fogmarch", "-addext",
+                        "subjectAltName=IP:127.0.0.1", "-keyout", path + ".key", "-out", path],
+                       check=True, capture_output=True)
+    with pair.primary("--tls-certificate", certificate, "--tls-key", certificate + ".key", "--durability", "replica",
+                      "--replica-missing", "degrade") as one:
+        with pair.standby(one.port, "--follow-ca-file", certificate) as two, \
+                pair.standby(one.port, "--follow-ca-file", stranger, folder="three") as three, \
+                pair.standby(one.port, folder="four") as four:
+            wait_for_state(two.admin(), "following")
+            for wrong in (three, four):
+                assert wrong.admin().call("standby.status")["state"] == "connecting"
+                until(lambda: wrong.admin().call("standby.status")["error"], "a reason")
+            assert two.admin().call("standby.status")["state"] == "following"
+            client = three.admin()
+            assert client.call("standby.status")["state"] == "connecting"
+            assert two.admin().call("standby.promote") == {"epoch": 1, "worlds": 0}
+            ended_as_replaced(one)
 
 
 class Spoiler:
@@ -292,4 +362,4 @@ def each(case):
 
 if __name__ == "__main__":
     seed()
-    run([each(case) for case in (promote, away, refused)])
+    run([each(case) for case in (promote, told_that_it_was_replaced, away, over_tls, refused)])

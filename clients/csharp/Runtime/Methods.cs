@@ -925,11 +925,12 @@ namespace Fogmarch
 
         /// <summary>For standbys: from now on this session gets `shipment` notifications with all that is in
         /// the server's journals and comes to them, once it is on the server's disk. busy: another standby
-        /// follows already. bad_value: the standby's epoch is newer, so this server has been replaced. Lowest
-        /// role: admin.</summary>
+        /// follows already. bad_value: the standby's epoch is newer, so this server has been replaced; if
+        /// they share a ledger, it ends. Lowest role: admin.</summary>
         /// <param name="epoch">of the standby</param>
-        /// <param name="data">what it has already, to go on from there: of each world number, position (8
-        /// bytes each, lowest first) and link (16 bytes) of the last row</param>
+        /// <param name="data">what it has already, to go on from there: first, perhaps, 0, 1 to follow or 2
+        /// to say that it has taken over (8 bytes each), and 16 bytes that name its ledger; then of each
+        /// world number, position (8 bytes each, lowest first) and link (16 bytes) of the last row</param>
         public Request JournalFollow(long epoch, byte[] data = null)
         {
             return Begin("journal.follow")
@@ -953,8 +954,8 @@ namespace Fogmarch
         }
 
         /// <summary>A standby stops following and goes on with the worlds where its copy ends. Answered when
-        /// they tick. The server that it followed must be gone: it would not know. bad_value: this server is
-        /// no standby. Lowest role: admin.</summary>
+        /// they tick. The server that it followed must be gone; if it comes back, this one tells it, and it
+        /// ends. bad_value: this server is no standby. Lowest role: admin.</summary>
         public Request StandbyPromote()
         {
             return Begin("standby.promote");

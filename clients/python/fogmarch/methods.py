@@ -2225,11 +2225,12 @@ class Methods:
         """For standbys: from now on this session gets `shipment` notifications with all that is in
         the server's journals and comes to them, once it is on the server's disk. busy: another
         standby follows already. bad_value: the standby's epoch is newer, so this server has
-        been replaced. Lowest role: admin.
+        been replaced; if they share a ledger, it ends. Lowest role: admin.
 
         epoch: of the standby
-        data: what it has already, to go on from there: of each world number, position (8 bytes
-            each, lowest first) and link (16 bytes) of the last row
+        data: what it has already, to go on from there: first, perhaps, 0, 1 to follow or 2 to say
+            that it has taken over (8 bytes each), and 16 bytes that name its ledger; then of each
+            world number, position (8 bytes each, lowest first) and link (16 bytes) of the last row
         """
         params: dict[str, Any] = {
             'epoch': epoch,
@@ -2263,8 +2264,8 @@ class Methods:
         self,
     ) -> StandbyPromote:
         """A standby stops following and goes on with the worlds where its copy ends. Answered when
-        they tick. The server that it followed must be gone: it would not know. bad_value: this
-        server is no standby. Lowest role: admin.
+        they tick. The server that it followed must be gone; if it comes back, this one tells
+        it, and it ends. bad_value: this server is no standby. Lowest role: admin.
         """
         params: dict[str, Any] = {
         }
