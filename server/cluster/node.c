@@ -256,8 +256,8 @@ static bool has_version(const fm_node_entry *entry, const fm_node_world *world)
     return world->version[0] == '\0' || strcmp(entry->version, world->version) == 0;
 }
 
-// How many nodes are better for a world without an owner. While the program is upgraded a world goes
-// to a node of the version that it had: another one may not compute the same from its log.
+// How many nodes are better for a world without an owner. While the program is upgraded a world
+// goes to a node of the version that it had: another one may not compute the same from its log.
 static uint32_t rank_of(const fm_node *node, const fm_node_directory *directory,
                         const fm_node_world *world)
 {
