@@ -1,5 +1,5 @@
-// crowd.h: a world where a cell holds one unit, with a witness that looks at every
-// tick: no two units in a cell, nobody exchanged places, nobody crossed.
+// crowd.h: a world where a cell holds one unit, with a witness that checks every tick: no two units
+// in a cell, none exchanged places, none crossed.
 
 #pragma once
 

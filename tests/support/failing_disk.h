@@ -1,4 +1,4 @@
-// failing_disk.h: a disk that refuses to write, in the place of the real one. It is a
+// failing_disk.h: a disk that refuses to write, in place of the real one. It is a
 // VFS of SQLite over SQLite's own, so everything that the server's journals write goes through it.
 //
 // Threads: the settings may be changed while others write.

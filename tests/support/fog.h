@@ -1,4 +1,4 @@
-// fog.h: what a planner sees of a world, made up: a map of blocked cells, weights, a
+// fog.h: a made-up world as a planner sees it: a map of blocked cells, weights, a
 // list of changes, memory that counts and can run out, and one planner on top of it all.
 //
 // There is no team and no sensing: a test changes the map as it likes, and the planner is told the

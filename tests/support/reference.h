@@ -1,5 +1,4 @@
-// reference.h: searches so plain that one sees they are right, to compare planners
-// with.
+// reference.h: searches so plain that they are obviously right, to compare planners with.
 //
 // Dense arrays over the whole map; a cell whose cost fell waits in a ring until its neighbours have
 // been looked at, until nothing falls (Bellman and Ford). No heuristic, no pages, no

@@ -24,21 +24,21 @@ export interface Hello {
   /** `welcome.resume` of a client whose connection broke: role and seat are as they were. */
   resume?: string;
   /**
-   * In a cluster the client goes where its world is: when its node dies, or does not have the world
-   * any more, it looks for the next one for so long; its views go on, and commands are carried out
-   * once. 0: it does not. Without a cluster this does nothing. 30000.
+   * In a cluster the client goes where its world is: when its node dies, or no longer has the world, it searches for
+   * the next one for so many milliseconds; its views continue, and commands are carried out once. 0: it does not. No
+   * effect without a cluster. 30000.
    */
   followMs?: number;
   /** More nodes of the cluster, for when the first does not answer: addresses like the first one. */
   nodes?: string[];
 }
 
-/** A view that goes on when the client has gone to another node. */
+/** A view that continues when the client has gone to another node. */
 export interface Kept {
   readonly world: number;
   /** Subscribes again. */
   again(ask: (params: Record<string, unknown>) => Promise<Results["subscribe"]>): Promise<void>;
-  /** It cannot go on. */
+  /** It cannot continue. */
   lost(error: Error): void;
 }
 
@@ -49,7 +49,7 @@ type Listener<E extends Event> = (params: Notifications[E]) => void;
 export class Client {
   /** What hello was answered with; in a cluster, by the node where it is now. */
   readonly welcome: Results["hello"];
-  /** Bytes received, for those who count. */
+  /** Bytes received. */
   received = 0;
   private link: Link;
   private readonly kept = new Set<Kept>();
@@ -136,7 +136,7 @@ export class Client {
     }
   }
 
-  /** Calls a method and asks for no answer. */
+  /** Calls a method without an answer. */
   notify<M extends Method>(method: M, params: Params[M]): void {
     this.link.notify(method, params);
   }
@@ -316,7 +316,7 @@ export class Client {
     }
   }
 
-  // A world ended here. It may go on elsewhere, which the node knows a little later.
+  // A world ended here. It may continue elsewhere, which the node knows a little later.
   private async askWhetherEnded(link: Link, params: Notifications["world_ended"]): Promise<void> {
     const end = Date.now() + GONE_MS;
     while (Date.now() < end) {

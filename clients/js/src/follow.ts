@@ -1,9 +1,9 @@
-// What a client knows of its cluster, and when it looks for another node.
+// What a client knows of its cluster, and when it searches for another node.
 //
 // A client is on one node at a time. It goes to another one when its connection ends, when a call is
-// answered `moved`, and when a world that it views ends here but goes on elsewhere. It asks the nodes
-// that it knows where the world is (world.locate), again and again for `followMs` with growing
-// pauses. On the new node its views are subscribed again, and calls without an answer are sent again;
+// answered `moved`, and when a world that it views ends here but continues elsewhere. It asks the nodes
+// that it knows where the world is (world.locate), repeatedly for `followMs` with growing pauses. On the new node its
+// views are subscribed again, and calls without an answer are sent again;
 // commands have a command_id, so that each is carried out once.
 
 import type { Carrier } from "./link.js";

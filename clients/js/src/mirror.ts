@@ -105,7 +105,7 @@ export class Mirror {
   states = new Uint8Array(1024);
   /** Movement class of each: its place in world.info's rules.classes. */
   classes = new Uint8Array(1024);
-  /** By id: what the game has written on agents, as far as the view may know. */
+  /** By id: tags of agents, as far as the view may know. */
   readonly tags = new Map<number, Uint8Array>();
   /** By id, in a view with `motion`: of those of whom something is known. */
   readonly motions = new Map<number, Motion>();
@@ -429,7 +429,7 @@ export class Mirror {
 export interface Subscription {
   /** In a cluster, on another node it is another one. */
   readonly number: number;
-  /** By which the server knows it again. */
+  /** Its number, to resume it. */
   readonly stream: number;
   mirror: Mirror;
   /** It began where an earlier one had ended, without a keyframe. */

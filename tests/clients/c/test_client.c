@@ -1,9 +1,9 @@
-// test_client.c: the C client library against a peer that does what a server may do to it.
+// test_client.c: the C client library against a peer that may do anything.
 //
 // Goal: every request is answered exactly once, whatever order, cuts, errors, silence or rubbish
-// the peer comes up with; what the server says arrives unchanged; a connection that is broken says
-// why. Method: both ends of a socket pair in one thread. The peer writes before the client reads,
-// so blocking calls find their answer waiting. Cuts and orders are random, from a printed seed.
+// the peer sends; what the server sends arrives unchanged; a broken connection reports why. Method:
+// both ends of a socket pair in one thread. The peer writes before the client reads, so blocking
+// calls find their answer waiting. Cuts and orders are random, from a printed seed.
 
 #include "tests/support/support.h"
 
@@ -45,7 +45,7 @@ static void stop(struct peer *peer)
     }
 }
 
-// As a server does in an orderly way: what the client sent has been read.
+// Closes as a server does: what the client sent has been read.
 static void hang_up(struct peer *peer)
 {
     char sink[4096];
@@ -102,7 +102,7 @@ static void say_error(const struct peer *peer, uint64_t id, uint64_t code, const
     msgpack_sbuffer_destroy(&bytes);
 }
 
-// What became of requests that were sent with on_reply().
+// The results of requests that were sent with on_reply().
 struct outcome {
     uint32_t answers; // must end as 1
     bool failed;
@@ -326,7 +326,7 @@ static void test_notifications_arrive_and_may_send(void **state)
     stop(&peer);
 }
 
-// Not even looked into, so that a broken one passes; counted, and answers come through.
+// Not unpacked, so that a broken one passes; counted, and answers come through.
 static void test_notifications_can_be_skipped(void **state)
 {
     (void)state;
@@ -429,7 +429,8 @@ static void test_limits_of_what_waits(void **state)
 
 // ---- rubbish ------------------------------------------------------------------------------------
 
-// Whatever it says breaks the connection, answers all requests, and is reported from then on.
+// Whatever the peer sends breaks the connection, which answers all requests and reports the error
+// from then on.
 static void expect_break(const char *bytes, size_t size, bool then_hang_up, const char *why)
 {
     fm_client_options options = fm_client_options_default();

@@ -1,9 +1,9 @@
 // test_mirror.c: the mirror of a view against a model that is changed at random.
 //
 // Goal: after any sequence of keyframes and deltas the mirror holds exactly the view they describe,
-// and no delta, however spoilt, makes it do more than refuse. Method: a small world of cells and
-// agents changes at random; each change goes into a delta, and after each delta both are compared.
-// Then the same with numbers in the delta replaced at random, under the sanitizers' eyes.
+// and a corrupted delta is refused and does nothing else. Method: a small world of cells and agents
+// changes at random; each change goes into a delta, and after each delta both are compared. Then
+// the same with numbers in the delta replaced at random, under the sanitizers' eyes.
 
 #include "tests/support/support.h"
 
@@ -24,7 +24,7 @@ struct model_agent {
     bool there;
     uint64_t id;
     uint32_t team, x, y, state, class_index;
-    uint32_t heading, speed, point_count; // heading 8 and no points: nothing was said
+    uint32_t heading, speed, point_count; // heading 8 and no points: nothing known
     uint32_t points[2 * FM_MIRROR_WAYPOINTS_MAX];
     uint32_t tag; // its bytes, each of them its size
 };
@@ -472,7 +472,7 @@ static void test_mirror_equals_the_model(void **state)
     compare(&model, &mirror);
     for (uint32_t round = 0; round < 400; round++) {
         change(&model, &delta);
-        // Now and then a keyframe comes in the place of a delta; what moved in between is not told.
+        // Now and then a keyframe replaces a delta; moves in between are not sent.
         if (draw(&model, 20) == 0) {
             model.moves = mirror.moves;
             model.ended = told.ended;
@@ -523,7 +523,7 @@ static void test_spoilt_deltas_do_no_harm(void **state)
         }
         fm_mirror_fini(&mirror);
     }
-    assert_true(refused > 1000); // else this test tests nothing
+    assert_true(refused > 1000); // else this test checks nothing
 }
 
 static void expect_refusal(fm_mirror *mirror, uint32_t which, const uint64_t *numbers,

@@ -1,6 +1,6 @@
-// test_cli_parts.c: what the command-line client reads from people and draws for them.
+// test_cli_parts.c: what the command-line client parses and draws.
 //
-// Goal: arguments mean what they say or are refused as a whole; text from elsewhere cannot steer
+// Goal: arguments are parsed exactly or refused as a whole; foreign text cannot send commands to
 // the terminal; a map of any size is drawn on a canvas of any size, with each agent where it
 // stands. Method: tables of cases for the words, random sizes from a printed seed for the pictures.
 

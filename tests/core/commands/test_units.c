@@ -1,8 +1,8 @@
 // test_units.c: commands that change living agents: frozen, another speed, class, sight or team,
 // written on, put elsewhere.
 //
-// Method: small worlds drawn as text; a command, some ticks, and a look at where agents stand.
-// What is refused must leave no trace: the digest stays. Random games have these commands too
+// Method: small worlds drawn as text; a command, some ticks, and checks of where agents stand. A
+// refused command must leave no trace: the digest stays. Random games have these commands too
 // (tests/support/script.c), for replays, saves and any number of workers.
 
 #include "core/tick/digest.h"
@@ -87,7 +87,7 @@ static void the_frozen_stay_and_their_orders_wait(void **state)
 static void nobody_pushes_the_frozen(void **state)
 {
     (void)state;
-    // One line: who wants past has to push.
+    // One line: a unit that wants to pass has to push.
     for (uint32_t frozen = 0; frozen < 2; frozen++) {
         struct order_scene scene = make_exclusive("ground", 12);
         scene_wall(&scene, (fm_rect){0, 1, 12, 1});
@@ -143,7 +143,7 @@ static void a_class_must_fit_where_the_unit_stands(void **state)
     fm_command_result result = {.status = FM_OK};
     fm_world_apply(scene.world, &both, &result);
     assert_int_equal(result.status, FM_ERR_NO_CLASS);
-    // The second can grow, the first cannot: nobody does.
+    // The second can grow, the first cannot: none does.
     fm_agent_id backwards[2] = {agents[1], agents[0]};
     both.agents = backwards;
     both.agent_count = 2;
@@ -312,7 +312,7 @@ static void units_see_as_far_as_they_are_told(void **state)
     assert_int_equal(fm_world_changes(scene.world, 1).entered_count, 1);
     assert_int_equal(fm_world_look_up(scene.world, 1, fm_cell_at(32, 32)).terrain,
                      FM_TERRAIN_GROUND);
-    // Whom to follow is by what all of them see.
+    // What the team sees decides what can be followed.
     scene_order(&scene, scout, (fm_command){.order = FM_ORDER_FOLLOW, .target = enemy});
     scene_run(&scene, 30);
     assert_in_range(fm_cell_x(scene_look(&scene, scout).cell), 29, 31);
@@ -473,7 +473,7 @@ static void units_may_change_places(void **state)
     scene_run(&scene, 1); // validates who stands where
     assert_int_equal(scene_look(&scene, agents[0]).cell, swapped[0]);
     assert_int_equal(scene_look(&scene, agents[1]).cell, swapped[1]);
-    // Onto somebody who stays: nobody moves.
+    // Onto a unit that stays: none moves.
     const fm_cell taken[] = {fm_cell_at(1, 1), fm_cell_at(5, 5)};
     uint64_t digest = fm_world_digest(scene.world);
     fm_command_result result = place(&scene, agents, taken, 2, FM_PLACE_EXACT);

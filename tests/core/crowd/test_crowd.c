@@ -1,8 +1,8 @@
 // test_crowd.c: worlds where a cell holds one unit.
 //
 // Method: corridors, dead ends, full rooms, cross-roads, random and benchmark maps, always with the
-// witness of crowd.h, who counts units that share a cell, exchange places or cross. Everybody with
-// a goal that can be reached must get there.
+// witness of crowd.h, which counts units that share a cell, exchange places or cross. Every unit
+// with a reachable goal must get there.
 
 #include "core/commands/apply.h"
 #include "tests/support/crowd.h"
@@ -88,7 +88,7 @@ static uint32_t begin(const char *const *rows, uint32_t height)
     return crowd_team(&stage);
 }
 
-// Everybody arrives, and nobody otherwise than on its goal.
+// All arrive, each on its goal.
 static void all_arrive(uint32_t ticks_max)
 {
     crowd_run(&stage, stage.unit_count, ticks_max);
@@ -149,7 +149,7 @@ static void shuffle(fm_random *random, fm_cell *cells, uint32_t count)
     }
 }
 
-// A room with a single free cell, and everybody wants to be somewhere else.
+// A room with a single free cell, in which all units want to be elsewhere.
 static void a_full_room_is_sorted(void **state)
 {
     (void)state;
@@ -548,8 +548,8 @@ static void idle_units_of_any_size_make_way(void **state)
     }
 }
 
-// Who stands idle on the goal leaves it, whatever their sizes, does not come back while it is
-// taken, and does when it is free again.
+// An idle unit on the goal leaves it, whatever the sizes, stays away while it is taken, and comes
+// back when it is free again.
 static void the_place_of_an_idle_unit_is_left_to_others(void **state)
 {
     (void)state;

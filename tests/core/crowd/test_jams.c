@@ -1,9 +1,9 @@
 // core/crowd/test_jams.c: no order lasts for ever where a cell holds one unit.
 //
-// Method: places where units stand in each other's way for good without a joint search: corridors
-// with units of several sizes, with dead ends to back out to. All must arrive, under the eyes of
-// the witness of crowd.h. Where nobody can get through, because those in the way are another
-// team's, orders end as crowded after a bounded time.
+// Method: places where units block each other for good without a joint search: corridors with units
+// of several sizes, with dead ends to back out to. All must arrive, under the eyes of the witness
+// of crowd.h. Where no unit can get through, because another team's units are in the way, orders
+// end as crowded after a bounded time.
 
 #include "tests/support/crowd.h"
 
@@ -71,7 +71,7 @@ static void the_large_pass_in_a_corridor(void **state)
 }
 
 // Two of 4 x 4 cells, and one of 3 x 3 and a small one, run into each other where there is room
-// enough: they pass at once, long before anybody looks for jams.
+// enough: they pass at once, long before jams are searched for.
 static void the_large_pass_in_the_open(void **state)
 {
     (void)state;

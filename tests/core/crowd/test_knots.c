@@ -1,10 +1,10 @@
 // tests/core/crowd/test_knots.c: small problems that can be solved are solved.
 //
-// Method: maps of 8 to 20 cells a side with walls at random, units on up to two fifths of the cells
-// that hang together. Their goals are where they stand after a long random walk, one unit and one
-// step at a time, so that the walk backwards solves each problem. All must stand on their goals at
-// the same time, under the eyes of the witness of crowd.h. `fogmarch-lab mapf --drawn` does the
-// same for harder ones.
+// Method: maps of 8 to 20 cells a side with walls at random, units on up to two fifths of the
+// connected cells. Their goals are where they stand after a long random walk, one unit and one step
+// at a time, so that the walk backwards solves each problem. All must stand on their goals at the
+// same time, under the eyes of the witness of crowd.h. `fogmarch-lab mapf --drawn` does the same
+// for harder ones.
 
 #include "tests/support/crowd.h"
 
@@ -26,7 +26,7 @@ static bool is_open(const fm_grid *grid, int64_t x, int64_t y)
            !fm_grid_is_blocked(grid, fm_cell_at((uint32_t)x, (uint32_t)y));
 }
 
-// The cells that hang together with the first open one, by straight steps.
+// The cells connected with the first open one by straight steps.
 static uint32_t list_component(const fm_grid *grid)
 {
     bool seen[SIDE_MAX][SIDE_MAX] = {{false}};

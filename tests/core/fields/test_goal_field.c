@@ -216,7 +216,7 @@ static void steps_past_dropped_cells_are_dropped(void **state)
     fm_grid_destroy(grid);
 }
 
-// A tile where distances lie too far apart for 16 bits: a maze with dear steps.
+// A tile where distances lie too far apart for 16 bits: a maze with costly steps.
 static void mazes_need_wide_tiles(void **state)
 {
     (void)state;
@@ -576,8 +576,8 @@ static void exact_fields_lead_along_shortest_paths(void **state)
     }
 }
 
-// By default ways are checked a few tiles ahead, and answers are PARTIAL; a path is there all the
-// same, and agents follow it.
+// By default paths are checked a few tiles ahead, and answers are PARTIAL; there is still a path,
+// and agents follow it.
 static void partial_answers_have_paths(void **state)
 {
     (void)state;
@@ -711,7 +711,7 @@ static void missions_on_game_maps_end(void **state)
 
 // ---- tile maps ----
 
-// What a team's tiles say is what a look at its map says, and versions tell of every change.
+// A team's tiles agree with its map, and versions change with every change.
 static void tile_maps_follow_knowledge(void **state)
 {
     (void)state;

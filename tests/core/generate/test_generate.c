@@ -1,5 +1,5 @@
-// Goal: every generator keeps the promises of generate.h for every seed, and gives the same map for
-// the same options for ever.
+// Goal: every generator keeps the promises of generate.h for every seed, and always gives the same
+// map for the same options.
 // Method: promises are counted and walked on maps from many random seeds; one digest over a map of
 // each kind is compared with a golden value; options out of range must name themselves.
 

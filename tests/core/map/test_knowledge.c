@@ -139,7 +139,7 @@ static void knows_what_it_has_seen(void **state)
     }
 }
 
-// The neighbours of an agent can never be hidden from it, or it would walk into what it cannot see.
+// An agent always sees its neighbours, or it would walk into what it cannot see.
 static void neighbours_are_always_seen(void **state)
 {
     (void)state;
@@ -172,7 +172,7 @@ static void neighbours_are_always_seen(void **state)
     }
 }
 
-// Looking from many cells at once is looking from each of them.
+// Looking from many cells at once gives the same as looking from each of them.
 static void many_see_what_each_of_them_sees(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// test_labels.c: labels say what a flood says, after any edits, and depend on the map alone.
+// test_labels.c: labels agree with a flood fill, after any edits, and depend on the map alone.
 //
 // Random maps of many sides and densities, under all three movement rules, are edited in single
 // cells, in rectangles and all over. After each round every cell's label is held against a flood by

@@ -97,7 +97,7 @@ static void flees_until_it_is_safe(void **state)
         assert_true(now >= before); // away from the first step on
         before = now;
     }
-    // Sight ends at 5 cells: what is not seen is not fled from.
+    // Sight ends at 5 cells: agents do not flee from what they do not see.
     assert_int_equal(scene_ending(&scene, id).reason, FM_END_ARRIVED);
     assert_true(before >= 6);
     fm_cell fire = fm_cell_at(25, 30);

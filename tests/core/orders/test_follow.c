@@ -88,7 +88,7 @@ static void loses_an_enemy_in_the_fog(void **state)
     }
     assert_int_equal(scene_ending(&scene, follow).reason, FM_END_TARGET_LOST);
     assert_int_equal(scene_ending(&scene, follow).cell, last_seen);
-    // One that is not seen and one that there is not get the same answer.
+    // An unseen target and one that does not exist get the same answer.
     fm_command_result result = scene_give(&scene, follow_command(&hunter, enemy, 0));
     assert_int_equal(result.status, FM_ERR_NO_TARGET);
     result = scene_give(&scene, follow_command(&hunter, (fm_agent_id){.index1 = 77}, 0));
@@ -132,7 +132,7 @@ static void a_lost_enemy_stays_lost(void **state)
     fm_world_destroy(scene.world);
 }
 
-// Where it was seen last no way leads; to have lost it says more than that.
+// There is no path to where it was seen last; target_lost is the better reason.
 static void an_enemy_is_lost_behind_a_wall(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void guards_come_back_to_their_post(void **state)
         (fm_command){.order = FM_ORDER_GUARD, .cells = &post, .cell_count = 1, .radius = 6});
     scene_run(&scene, 40);
     assert_int_equal(scene_look(&scene, guard).cell, fm_cell_at(27, 30)); // half the radius
-    // A wall comes down on it and a good deal around: it is put out, and comes back.
+    // A wall comes down on it and far around: it is pushed out, and comes back.
     fm_rect wall = {22, 20, 11, 20};
     fm_command_result result = {0};
     fm_command edit = {

@@ -183,7 +183,7 @@ static void queues_are_edited_anywhere(void **state)
     fm_world_destroy(scene.world);
 }
 
-// Whose queue is full takes nothing more, but something else.
+// A full queue takes nothing more, but an order in it can be replaced.
 static void full_queues_are_edited(void **state)
 {
     (void)state;
@@ -241,7 +241,7 @@ static void deadlines_end_orders(void **state)
 
 #define CROWD 10u
 
-// A crowd with an order of old that is told something new, some of them in each tick.
+// A crowd with an old order gets a new one, some of the units in each tick.
 static struct order_scene make_crowd(fm_agent_id *crowd, fm_command *command)
 {
     static const fm_cell old_goal = 30u << 12 | 2, goals[] = {30u << 12 | 30};

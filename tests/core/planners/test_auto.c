@@ -1,10 +1,10 @@
 // Goal: auto makes the agent wait only where core/planners/auto.c says so, however small the
-// grants; and its agents share a search from eight on, where jump points do not apply. Jump points
-// are left for an incremental search when they cost too much on the whole, not for one dear stretch
-// of the way. Method: planners on made-up maps are given a few expansions a tick, and the ticks
+// grants; and its agents share a search from eight on, where jump points do not apply. It switches
+// from jump points to an incremental search when they cost too much on the whole, not for one
+// costly stretch. Method: planners on made-up maps are given a few expansions a tick, and the ticks
 // without a move are counted; worlds with groups of agents are asked how many planners they keep;
-// an agent is put where searches are cheap, then where they are dear, beside one that uses jump
-// points alone.
+// an agent is placed where searches are cheap, then where they are costly, beside one that uses
+// jump points alone.
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"

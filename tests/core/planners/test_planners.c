@@ -9,7 +9,7 @@
 //                steps as there must be, or just a path.
 //   PARTIAL      real-time planners only; the next step is legal
 //   UNREACHABLE  D(position) is infinite, and nearest() really is the nearest
-//   at the end   with the world at rest everybody arrives, or learns that there is no way
+//   at the end   with the world at rest every agent arrives, or learns that there is no path
 //
 // Planners that can be are guided by a random heuristic; the tables that some of these read are
 // made again, or become stale, at random moments, searches suspended or not.
@@ -512,8 +512,8 @@ static void test_suspension_changes_nothing(void **state)
 
 // ---- memory ----
 
-// Memory runs out at a random allocation. The planner says so, or manages; when there is memory
-// again it finds its way.
+// Memory runs out at a random allocation. The planner reports that, or manages; when there is
+// memory again it finds its path.
 static void play_out_of_memory(const fm_planner_ops *ops, uint64_t seed)
 {
     struct play play;

@@ -1,5 +1,4 @@
-// test_starved.c: a world whose memory runs out says where a replay must not continue without a
-// file.
+// test_starved.c: a world that runs out of memory reports where a replay must continue from a file.
 //
 // Method: random games (script.h) in a world whose memory runs out at random places, in commands,
 // ticks and settling. A second world with as much memory as it wants takes the commands that the
@@ -161,7 +160,7 @@ static void starved_worlds_go_on_from_a_file(void **state)
     assert_true(pair.bridged > RUNS);
 }
 
-// What views are told decides nothing. What commands ask for does.
+// Allocations for views do not matter. Those of commands do.
 static void only_what_decides_starves(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// test_due.c: the search stage turns to planners that something has happened to, and to no
-// others; nobody is forgotten all the same.
+// test_due.c: the search stage visits only planners to which something has happened, and forgets
+// none.
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
@@ -145,7 +145,7 @@ static uint64_t visits_of(uint32_t count, uint64_t *moved)
     return visits;
 }
 
-// Units that stand are not looked at, however many they are.
+// Standing units are not visited, however many there are.
 static void the_idle_cost_nothing(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// test_fairness.c: a team that spams orders slows only itself, and what nobody can reach
-// costs no more for many than for one.
+// test_fairness.c: a team that spams orders slows only itself, and an unreachable goal costs no
+// more for many units than for one.
 //
 // Two teams on one map, with a budget that is far too small for what the first of them asks: 1,000
 // units, each sent to a far goal of its own in every tick. What the second team's orders get, the

@@ -1,4 +1,4 @@
-// test_growth.c: what anybody may ask for costs in proportion to what it names.
+// test_growth.c: the cost of every command grows in proportion to what it names.
 //
 // Every kind of command, the tick after it, and everything that reads a world is done with 1, 2 and
 // 4 times as many agents, cells or teams. The work must not grow much faster than the number: what

@@ -1,4 +1,4 @@
-// test_idle.c: who stands still costs nothing.
+// test_idle.c: standing units cost nothing.
 //
 // Goal    a tick's work grows with the agents that move, not with those that exist.
 // Method  1,000 units march through a world of their own, and through one in which 100,000 others

@@ -1,4 +1,4 @@
-// test_world.c: what orders come to, in worlds with fog.
+// test_world.c: how orders end, in worlds with fog.
 //
 // Method: random maps, one agent a team, random goals. Whether the goal can be reached is decided
 // by a plain flood of the true map; the world has to come to the same end, by the order's own rule.

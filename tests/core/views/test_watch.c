@@ -1,10 +1,9 @@
 // test_watch.c: watched views when memory runs out in some ticks.
 //
 // Method: small worlds in fog, born again and again, in which agents are spawned, removed and moved
-// and cells edited at random. In one tick in three there is no memory. Somebody who is told all
-// changes, and shown the whole view after those that were incomplete, must always know what the
-// world knows. How orders ended, which is told once, is told in those ticks too, or said to be
-// lost.
+// and cells edited at random. In one tick in three there is no memory. A client that gets all
+// changes, and the whole view after incomplete ones, must always agree with the world. Ended
+// orders, which are sent once, are sent in those ticks too, or reported as lost.
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"

@@ -1,7 +1,7 @@
 // test_receipts.c: what is kept of commands with ids.
 //
 // Goal    a seat's last commands are found, its older ones go at the limits and not before; no seat
-//         loses anything by what another one does, but for the most silent of too many.
+//         loses receipts because of another one, except the longest silent of too many.
 // Method  against a list of all that was added.
 
 #include "tests/support/support.h"
