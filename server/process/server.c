@@ -566,7 +566,9 @@ static bool start_http(struct server *server)
 static bool start_filter(const fm_config *config)
 {
     char error[FM_SYSCALL_FILTER_ERROR_SIZE];
-    if (fm_syscall_filter_enter(config->syscall_filter, error) != FM_OK) {
+    bool connects =
+        config->follow[0] != '\0' || config->relay_of[0] != '\0' || config->cluster_name[0] != '\0';
+    if (fm_syscall_filter_enter(config->syscall_filter, connects, error) != FM_OK) {
         fm_log(FM_LOG_ERROR, "cannot filter system calls", fm_log_text("reason", error));
         return false;
     }

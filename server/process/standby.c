@@ -123,11 +123,6 @@ static fm_status read_settings(const fm_config *config, fm_standby *standby, cha
         snprintf(error, FM_JOURNAL_ERROR_SIZE, "follow needs journal_dir, and no cluster_name");
         return FM_ERR_BAD_VALUE;
     }
-    if (config->syscall_filter != FM_SYSCALL_FILTER_NONE) {
-        snprintf(error, FM_JOURNAL_ERROR_SIZE,
-                 "follow needs connections to another server, which syscall_filter does not allow");
-        return FM_ERR_BAD_VALUE;
-    }
     if (!parse_address(config->follow, standby->host, standby->port, sizeof standby->port)) {
         snprintf(error, FM_JOURNAL_ERROR_SIZE, "follow: '%.200s' is no ADDRESS:PORT",
                  config->follow);

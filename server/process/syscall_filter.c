@@ -13,8 +13,9 @@
 
 #include <stdio.h>
 
-fm_status fm_syscall_filter_enter(fm_syscall_filter mode, char *error)
+fm_status fm_syscall_filter_enter(fm_syscall_filter mode, bool connects, char *error)
 {
+    (void)connects;
     if (mode == FM_SYSCALL_FILTER_NONE) {
         return FM_OK;
     }
@@ -108,6 +109,16 @@ static const struct {
     {"socket", 0, UINT32_MAX, AF_UNIX}, // to systemd
 };
 
+// What a standby, a relay or a node of a cluster needs besides, to find other servers and connect
+// to them. bind() is for the C library, which asks the kernel for this machine's addresses; nobody
+// can listen.
+static const struct {
+    const char *name;
+    uint64_t family; // of socket(); 0: any argument
+} connecting[] = {
+    {"connect", 0}, {"bind", 0}, {"socket", AF_INET}, {"socket", AF_INET6}, {"socket", AF_NETLINK},
+};
+
 static _Atomic uint32_t refused[NUMBERS_MAX + 1]; // by number, ever
 static uint32_t reported[NUMBERS_MAX + 1];
 
@@ -190,7 +201,7 @@ static int allow(scmp_filter_ctx filter, const char *name, unsigned count, struc
 }
 
 // @return the first error, or 0
-static int add_rules(scmp_filter_ctx filter)
+static int add_rules(scmp_filter_ctx filter, bool connects)
 {
     int result = 0;
     for (size_t i = 0; i < FM_COUNT_OF(allowed) && result == 0; i++) {
@@ -201,6 +212,10 @@ static int add_rules(scmp_filter_ctx filter)
                        SCMP_CMP(conditional[i].argument, SCMP_CMP_MASKED_EQ, conditional[i].mask,
                                 conditional[i].value));
     }
+    for (size_t i = 0; connects && i < FM_COUNT_OF(connecting) && result == 0; i++) {
+        result = allow(filter, connecting[i].name, connecting[i].family != 0,
+                       SCMP_CMP(0, SCMP_CMP_MASKED_EQ, UINT32_MAX, connecting[i].family));
+    }
     if (result == 0) { // abort()
         result = allow(filter, "tgkill", 1, SCMP_CMP(0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0));
     }
@@ -210,12 +225,12 @@ static int add_rules(scmp_filter_ctx filter)
                        : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 }
 
-static int load(scmp_filter_ctx filter)
+static int load(scmp_filter_ctx filter, bool connects)
 {
     int result = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1); // all threads
     if (result == 0) {
         (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_LOG, 1); // an old kernel cannot
-        result = add_rules(filter);
+        result = add_rules(filter, connects);
     }
     return result != 0 ? result : seccomp_load(filter);
 }
@@ -227,7 +242,7 @@ static uint32_t action_of(fm_syscall_filter mode)
                                           : SCMP_ACT_ERRNO(EPERM);
 }
 
-fm_status fm_syscall_filter_enter(fm_syscall_filter mode, char *error)
+fm_status fm_syscall_filter_enter(fm_syscall_filter mode, bool connects, char *error)
 {
     if (mode == FM_SYSCALL_FILTER_NONE) {
         return FM_OK;
@@ -238,7 +253,7 @@ fm_status fm_syscall_filter_enter(fm_syscall_filter mode, char *error)
         snprintf(error, FM_SYSCALL_FILTER_ERROR_SIZE, "out of memory");
         return FM_ERR_NO_MEMORY;
     }
-    int result = load(filter);
+    int result = load(filter, connects);
     seccomp_release(filter);
     if (result != 0) {
         snprintf(error, FM_SYSCALL_FILTER_ERROR_SIZE, "the kernel refuses the filter: %s",

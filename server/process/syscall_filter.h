@@ -21,10 +21,11 @@
 
 /// Puts all threads of the process under the filter; there is no way back.
 ///
-/// @param mode   FM_SYSCALL_FILTER_NONE does nothing
-/// @param error  receives the reason; room for FM_SYSCALL_FILTER_ERROR_SIZE
+/// @param mode      FM_SYSCALL_FILTER_NONE does nothing
+/// @param connects  it will open connections to other servers, and look up their names
+/// @param error     receives the reason; room for FM_SYSCALL_FILTER_ERROR_SIZE
 /// @return FM_OK, FM_ERR_NO_MEMORY, FM_ERR_BAD_VALUE (built without) or FM_ERR_IO (the kernel)
-FM_CHECKED fm_status fm_syscall_filter_enter(fm_syscall_filter mode, char *error);
+FM_CHECKED fm_status fm_syscall_filter_enter(fm_syscall_filter mode, bool connects, char *error);
 
 /// Number of refused calls so far.
 uint64_t fm_syscall_filter_refusals(void);

@@ -99,6 +99,27 @@ def does_everything():
         shutil.rmtree(journals)
 
 
+def connects_to_others():
+    """A standby and a relay, which open connections once they are under the filter."""
+    folder = tempfile.mkdtemp(prefix="fogmarch-")
+    kill = ("--syscall-filter", "kill")
+    for name in ("one", "two"):
+        os.mkdir(os.path.join(folder, name))
+    try:
+        with Server(*kill, "--journal-dir", os.path.join(folder, "one")) as one:
+            world, _ = play(one.connect())
+            address = f"localhost:{one.port}"  # a name that has to be looked up
+            with Server(*kill, "--journal-dir", os.path.join(folder, "two"), "--follow", address) as two, \
+                    Server(*kill, "--relay-of", address) as relay:
+                for server in (two, relay):
+                    client = server.connect()
+                    until(lambda: world in [w["world"] for w in client.call("world.list")["worlds"]],
+                          "the world")
+                    assert "system calls are filtered" in server.log()
+    finally:
+        shutil.rmtree(folder)
+
+
 def make_it_call(server, call):
     """Has the server's main thread call a function of the C library, if gdb may do that."""
     done = subprocess.run(["gdb", "-nx", "-batch", "-p", str(server.process.pid), "-ex",
@@ -140,4 +161,4 @@ if __name__ == "__main__":
     if not is_built_in():
         print("[ SKIPPED  ] no filter in this build")
         sys.exit(77)
-    run([does_everything, what_is_refused, wrong_value])
+    run([does_everything, connects_to_others, what_is_refused, wrong_value])

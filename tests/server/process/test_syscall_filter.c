@@ -48,7 +48,7 @@ static int status_of(void (*run)(void))
 static void enter(fm_syscall_filter mode)
 {
     char error[FM_SYSCALL_FILTER_ERROR_SIZE] = "";
-    if (fm_syscall_filter_enter(mode, error) != FM_OK) {
+    if (fm_syscall_filter_enter(mode, false, error) != FM_OK) {
         fprintf(stderr, "%s\n", error);
         _exit(1);
     }
@@ -155,6 +155,25 @@ static void do_as_ever(void)
     _exit(1);
 }
 
+static void connect_to_others(void)
+{
+    char error[FM_SYSCALL_FILTER_ERROR_SIZE];
+    MUST(fm_syscall_filter_enter(FM_SYSCALL_FILTER_REFUSE, true, error) == FM_OK);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    MUST(fd >= 0);
+    MUST(fm_syscall_filter_refusals() == 0);
+    MUST(listen(fd, 1) == -1 && errno == EPERM);
+    MUST(socket(AF_PACKET, SOCK_RAW, 0) == -1 && errno == EPERM);
+    MUST(run_a_program() == -1 && errno == EPERM);
+    MUST(fm_syscall_filter_refusals() == 3);
+}
+
+static void test_connecting(void **state)
+{
+    (void)state;
+    assert_int_equal(status_of(connect_to_others), 0);
+}
+
 static void test_none(void **state)
 {
     (void)state;
@@ -164,9 +183,8 @@ static void test_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_none),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_the_log_names_the_call),
+        cmocka_unit_test(test_none),       cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_connecting), cmocka_unit_test(test_the_log_names_the_call),
         cmocka_unit_test(test_killed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
@@ -178,8 +196,9 @@ static void test_built_without(void **state)
 {
     (void)state;
     char error[FM_SYSCALL_FILTER_ERROR_SIZE] = "";
-    assert_int_equal(fm_syscall_filter_enter(FM_SYSCALL_FILTER_NONE, error), FM_OK);
-    assert_int_equal(fm_syscall_filter_enter(FM_SYSCALL_FILTER_KILL, error), FM_ERR_BAD_VALUE);
+    assert_int_equal(fm_syscall_filter_enter(FM_SYSCALL_FILTER_NONE, false, error), FM_OK);
+    assert_int_equal(fm_syscall_filter_enter(FM_SYSCALL_FILTER_KILL, true, error),
+                     FM_ERR_BAD_VALUE);
     assert_non_null(strstr(error, "built without libseccomp"));
     assert_int_equal(fm_syscall_filter_refusals(), 0);
     fm_syscall_filter_report();
