@@ -619,6 +619,16 @@ static void follow(fm_world *world, struct fm_jam *jam)
     }
 }
 
+// Whether a unit of the team waits for help that does not take part.
+static bool do_others_wait(fm_world *world, const struct fm_jam *jam)
+{
+    uint32_t waiting = fm_team_of(world, jam->team)->stuck_left;
+    for (uint32_t i = 0; waiting > 0 && i < jam->unit_count; i++) {
+        waiting -= fm_world_find(world, jam->agents[i])->stuck;
+    }
+    return waiting > 0;
+}
+
 static void search(fm_world *world, struct fm_jam *jam)
 {
     switch (fm_knot_search(jam->knot, FM_JAM_WORK / jam->unit_count + 1)) {
@@ -637,7 +647,7 @@ static void search(fm_world *world, struct fm_jam *jam)
     jam->knot = NULL;
     jam->attempt += 1;
     if (jam->attempt == FM_COUNT_OF(attempts) ||
-        (attempts[jam->attempt].is_long && fm_team_of(world, jam->team)->stuck_left > 0) ||
+        (attempts[jam->attempt].is_long && do_others_wait(world, jam)) ||
         !begin_search(world, jam, fm_world_find(world, jam->agents[0]))) {
         drop(world, jam);
         return;

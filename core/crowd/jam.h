@@ -5,8 +5,8 @@
 //          │
 //          v
 //   SEARCHING: the units around it, on the ground around it, wait while a joint search (knot.h) for
-//   a plan continues that brings all whose places lie there home. Is none found and nobody else of
-//   the team waits for help, it is enough that the one gets through, and more ground is taken.
+//   a plan continues that brings all whose places lie there home. Is none found, it is enough that
+//   the one gets through; and while no other unit of the team waits for help, more ground is taken.
 //          │                                     │
 //          v                                     └── none either: as before, until the next time
 //   FOLLOWING: they step as the plan says, or wait while somebody else is in the way.

@@ -155,6 +155,32 @@ static bool can_go(const fm_knot_step *step, uint32_t unit, uint16_t from, uint1
 
 // ---- swaps --------------------------------------------------------------------------------------
 
+// Whether a unit that goes from `from` to `cell` comes into a corridor without a way out that is
+// full of units that want to be there.
+static bool is_held_end(const fm_knot_step *step, uint32_t unit, uint16_t from, uint16_t cell)
+{
+    for (uint32_t i = 0; i < step->ground.cell_count; i++) {
+        if (step->now[cell] == 0 || step->units[step->now[cell] - 1].goal != cell) {
+            return false;
+        }
+        uint32_t count = 0;
+        uint16_t next = FM_KNOT_NONE;
+        const uint16_t *cells = ways(step, unit, cell);
+        for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
+            if (cells[d] != FM_KNOT_NONE && cells[d] != from) {
+                next = cells[d];
+                count += 1;
+            }
+        }
+        if (count != 1) {
+            return count == 0;
+        }
+        from = cell;
+        cell = next;
+    }
+    return false;
+}
+
 // Counts the cells that lead on from `at` for a unit that came from `from`, without dead ends in
 // which units stand that want to be there. 2 stands for 2 and more; `next` receives the last one.
 static uint32_t ways_on(const fm_knot_step *step, uint32_t unit, uint16_t from, uint16_t at,
@@ -164,16 +190,7 @@ static uint32_t ways_on(const fm_knot_step *step, uint32_t unit, uint16_t from, 
     const uint16_t *cells = ways(step, unit, at);
     for (uint32_t d = 0; d < FM_DIRECTION_COUNT && count < 2; d++) {
         uint16_t cell = cells[d];
-        if (cell == FM_KNOT_NONE || cell == from) {
-            continue;
-        }
-        uint32_t degree = 0;
-        for (uint32_t e = 0; e < FM_DIRECTION_COUNT; e++) {
-            degree += ways(step, unit, cell)[e] != FM_KNOT_NONE;
-        }
-        bool is_held =
-            degree == 1 && step->now[cell] != 0 && step->units[step->now[cell] - 1].goal == cell;
-        if (!is_held) {
+        if (cell != FM_KNOT_NONE && cell != from && !is_held_end(step, unit, at, cell)) {
             *next = cell;
             count += 1;
         }
@@ -186,6 +203,7 @@ static uint32_t ways_on(const fm_knot_step *step, uint32_t unit, uint16_t from, 
 static bool is_required(const fm_knot_step *step, uint32_t pusher, uint32_t puller, uint16_t behind,
                         uint16_t ahead)
 {
+    bool is_end = false;
     while (fm_knot_distance(step, pusher, ahead) < fm_knot_distance(step, pusher, behind)) {
         uint16_t next = FM_KNOT_NONE;
         uint32_t count = ways_on(step, pusher, behind, ahead, &next);
@@ -193,12 +211,18 @@ static bool is_required(const fm_knot_step *step, uint32_t pusher, uint32_t pull
             return false; // there they can pass
         }
         if (count == 0) {
+            is_end = true;
             break;
         }
         behind = ahead;
         ahead = next;
     }
-    return fm_knot_distance(step, puller, behind) < fm_knot_distance(step, puller, ahead) &&
+    // One without a goal has to leave the dead end that the pusher wants into.
+    bool comes_back =
+        step->units[puller].goal == FM_KNOT_NONE
+            ? is_end
+            : fm_knot_distance(step, puller, behind) < fm_knot_distance(step, puller, ahead);
+    return comes_back &&
            (fm_knot_distance(step, pusher, behind) == 0 ||
             fm_knot_distance(step, pusher, ahead) < fm_knot_distance(step, pusher, behind));
 }

@@ -28,11 +28,23 @@ static uint32_t moves_from(const struct corridor *c, fm_cell cell)
     return c->ground->moves(c->ground->context, c->slot, cell);
 }
 
-// Whether the cell is a dead end with a unit in it that wants to be there.
-static bool is_held_end(const struct corridor *c, fm_cell cell)
+// Whether a unit that goes from `from` to `cell` comes into a corridor without a way out that is
+// full of units that want to be there.
+static bool is_held_end(const struct corridor *c, fm_cell from, fm_cell cell)
 {
-    const fm_mover *mover = unit_at(c, cell);
-    return mover != NULL && place_of(mover) == cell && __builtin_popcount(moves_from(c, cell)) == 1;
+    for (uint32_t i = 0; i < FM_SWAP_STEPS_MAX; i++) {
+        const fm_mover *mover = unit_at(c, cell);
+        if (mover == NULL || place_of(mover) != cell) {
+            return false;
+        }
+        uint32_t moves = moves_from(c, cell) & ~(1u << fm_cell_direction(cell, from));
+        if (moves == 0 || (moves & (moves - 1)) != 0) {
+            return moves == 0;
+        }
+        from = cell;
+        cell = fm_cell_step(cell, (uint32_t)__builtin_ctz(moves));
+    }
+    return false;
 }
 
 // Counts the steps that lead on from `at` for a unit that came from `from`. 2 stands for 2 and
@@ -42,7 +54,7 @@ static uint32_t exits_of(const struct corridor *c, fm_cell from, fm_cell at, fm_
     uint32_t count = 0;
     for (uint32_t moves = moves_from(c, at); moves != 0 && count < 2; moves &= moves - 1) {
         fm_cell cell = fm_cell_step(at, (uint32_t)__builtin_ctz(moves));
-        if (cell != from && !is_held_end(c, cell)) {
+        if (cell != from && !is_held_end(c, at, cell)) {
             *next = cell;
             count += 1;
         }

@@ -9,7 +9,8 @@
 // Swap is required when the pusher drives the other one along a corridor, without a cell beside
 // it, past the other's goal or from where the other has to come back, until it stands at its own
 // goal or the corridor ends. It is possible when behind the pusher there is a fork. Then the pusher
-// takes its preferences backwards, and whom it pulls takes its cell.
+// takes its preferences backwards, and whom it pulls takes its cell. A corridor without a way out
+// that is full of units that want to be there is no way of a fork.
 //
 // A corridor leaves no choice: who enters it goes to its end, so that nothing but the
 // first step has to be asked of a search, and the goals of both be compared with its cells.

@@ -130,6 +130,26 @@ static void one_side_backs_out(void **state)
     all_arrive(600);
 }
 
+// A unit wants into a dead end past one that has arrived at its mouth. Beside the mouth there is a
+// fork, but its other way is full of units that have arrived: the first two have to back out to the
+// room. They do so at once, long before jams are searched for.
+static void a_full_corridor_is_no_fork(void **state)
+{
+    (void)state;
+    fm_world_rules rules = crowd_rules();
+    crowd_init_rows(&stage, &rules,
+                    ROWS("@@.@@@@@", //
+                         "@@.@@...", //
+                         "@.......", //
+                         "@@@@@..."));
+    uint32_t team = crowd_team(&stage);
+    for (uint32_t y = 0; y < 3; y++) {
+        spawn(team, 1, 2, y, 2, y);
+    }
+    spawn(team, 1, 7, 2, 1, 2);
+    all_arrive(60);
+}
+
 // A maze of corridors one cell wide, with units from each corner to the one across.
 static void a_maze_is_crossed(void **state)
 {
@@ -356,6 +376,7 @@ int main(void)
         cmocka_unit_test(the_large_pass_in_the_open),
         cmocka_unit_test(sizes_pass_in_a_corridor),
         cmocka_unit_test(one_side_backs_out),
+        cmocka_unit_test(a_full_corridor_is_no_fork),
         cmocka_unit_test(a_maze_is_crossed),
         cmocka_unit_test(a_door_lets_both_sides_through),
         cmocka_unit_test(nobody_stands_still_for_ever),
