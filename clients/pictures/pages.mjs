@@ -52,7 +52,7 @@ async function matchOfTwo(server, admin, browser, frames) {
   await play.locator("#minimap").waitFor();
   await play.locator("#guide button").click();
   await play.locator("#map").focus();
-  await play.keyboard.press("a");
+  await play.keyboard.press("Control+a");
   const tick = async () => {
     await admin.call("world.step", { world, ticks: 1 });
     const { tick: now } = await admin.call("world.info", { world });

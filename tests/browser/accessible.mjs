@@ -58,7 +58,7 @@ async function thePlayPage() {
     const page = await browser.open(server.url(`play.html?world=${world}&team=1`), undefined, device);
     await page.locator("#minimap").waitFor();
     await page.locator("#map").focus();
-    await page.keyboard.press("a");
+    await page.keyboard.press("Control+a");
     await page.keyboard.press("b");
     await sheetsOf(page, name);
     await page.locator("#help-open").click();

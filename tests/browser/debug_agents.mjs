@@ -30,6 +30,10 @@ async function theQueue() {
   await until(() => page.evaluate(([one, two]) => window.fogmarch.view.waits.found.some(([from, to]) =>
     from === one && to === two), [agents[1], agents[0]]), "an arrow for another one");
 
+  // The world stands still, and a chart without lines says so.
+  const empty = page.locator("[data-chart='ms per tick'] .empty");
+  assert.match(await empty.textContent(), /has not ticked/);
+
   // Two of them.
   await page.locator("[data-tab=pair]").click();
   await page.locator("#keep").click();
@@ -56,6 +60,8 @@ async function theQueue() {
   await page.keyboard.press("ArrowDown");
   await until(async () => (await page.locator("#follow").getAttribute("aria-pressed")) === "false", "no more");
 
+  assert.ok(!(await empty.isVisible()), "now there are lines");
+
   // A link, opened when the world has gone on, shows this tick.
   await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async () => {} } }));
   await page.locator("#copy-link").click();
@@ -69,6 +75,16 @@ async function theQueue() {
   await other.locator("[data-tab=pair]").click();
   await until(async () => (await other.locator("#pair tr").count()) === 3, "and the one beside it");
   await browser.screenshot(other, "exact");
+  await other.context().close();
+
+  // Nobody gets past the first: the others are stuck, which is drawn, counted and said.
+  await admin.call("world.step", { world, ticks: 300 });
+  await until(() => page.evaluate((ids) => String(window.fogmarch.view.waits.foundStuck) === String(ids),
+                                  agents.slice(1).sort((a, b) => a - b)), "three who are stuck");
+  assert.match(await page.locator("#waits").textContent(), /3 are stuck/);
+  await page.locator("#next-stuck").click();
+  await page.locator("#explain").click();
+  await until(async () => (await page.locator("#explanation").textContent()).includes("it is stuck"), "in words");
   await browser.stop();
   admin.close();
   await server.stop();

@@ -95,7 +95,7 @@ async function mouse() {
   }
   assert.ok(await page.locator("#guide").isVisible(), "who is here for the first time is told what to do");
   await page.locator("#map").focus();
-  await page.keyboard.press("a");
+  await page.keyboard.press("Control+a");
   await page.keyboard.press("Control+4");
 
   // The small map: a right click sends.
@@ -165,7 +165,7 @@ async function manyUnits() {
   const page = await browser.open(server.url(seat));
   await until(() => page.evaluate(() => window.fogmarch.game?.view.mirror.agentCount === 2000), "units");
   await page.locator("#map").focus();
-  await page.keyboard.press("a");
+  await page.keyboard.press("Control+a");
   // Units glide: when a message has come they are still drawn near where they were.
   const gliding = page.evaluate(() => new Promise((resolve) => {
     const { map, game: { view: { mirror } } } = window.fogmarch;

@@ -151,7 +151,7 @@ async function ordersInARow() {
   const page = await browser.open(server.url(`play.html?world=${world}&team=1`));
   await page.locator("#minimap").waitFor();
   await page.locator("#map").focus();
-  await page.keyboard.press("a");
+  await page.keyboard.press("Control+a");
   await until(async () => await selected(page) === "4", "a selection");
   await page.keyboard.press("Control+3");
   await clickCell(page, { x: x + 6, y }, { button: "right" });
@@ -180,14 +180,77 @@ async function ordersInARow() {
   await until(async () => await selected(page) === "0", "nobody");
   await page.keyboard.press("3");
   await until(async () => await selected(page) === "4", "group 3");
+  // One of the queue is taken back, by its button, and the last one by a key.
+  const kinds = (agent) => admin.call("debug.inspect", { world, agent })
+    .then(({ kind, queue_kinds, order }) => [...(order === 0 ? [] : [kind]), ...queue_kinds].join());
+  await until(async () => (await page.locator("#queue li").allTextContents()).length === 3, "three lines");
+  await page.locator("#queue button").nth(1).click();
+  await until(async () => (await Promise.all(agents.map(kinds))).every((now) => now === "move,patrol"), "one less");
+  await until(async () => (await page.locator("#queue li").allTextContents()).length === 2, "two lines");
+  await page.locator("#map").focus();
+  await page.keyboard.press("Backspace");
+  await until(async () => (await kinds(agents[0])) === "move", "the last one less");
   await page.keyboard.press("s");
-  await until(async () => {
-    const reports = await Promise.all(agents.map((agent) => admin.call("debug.inspect", { world, agent })));
-    return reports.every(({ order, queue }) => order === 0 && queue.length === 0);
-  }, "no orders");
+  await until(async () => (await Promise.all(agents.map(kinds))).every((now) => now === ""), "no orders");
+
+  // A patrol over three points, while Shift is held.
+  await page.keyboard.press("p");
+  await page.keyboard.down("Shift");
+  for (const [dx, dy] of [[-3, 3], [3, 3], [3, -3]]) await clickCell(page, { x: x + dx, y: y + dy });
+  assert.match(await page.locator("#tip").textContent(), /3 points/);
+  await page.keyboard.up("Shift");
+  await until(async () => (await kinds(agents[0])) === "patrol", "a patrol");
+  await page.keyboard.press("s");
+  await theyStopForAnEnemy({ page, admin, world, agents, x, y });
   await browser.stop();
   admin.close();
   await server.stop();
+}
+
+// An attack-move: they stop, the news say where, and go on when they are told; then one follows the enemy.
+// What the game has written on a unit is there to be read.
+async function theyStopForAnEnemy({ page, admin, world, agents, x, y }) {
+  const near = { world, team: 2, cells: [x + 12, y + 2], place: "nearest" };
+  const { agents: [enemy] } = await admin.call("agent.spawn", near);
+  const tag = new TextEncoder().encode("scout \u00e9");
+  await admin.call("agent.set", { world, agents: [agents[0]], tag });
+  await page.keyboard.press("a");
+  await clickCell(page, { x: x + 12, y: y + 2 });
+  await until(async () => (await admin.call("debug.inspect", { world, agent: agents[0] })).kind === "move", "an order");
+  await admin.call("world.step", { world, ticks: 20 });
+  const line = page.locator("#news li", { hasText: "stopped for an enemy" }).first();
+  await line.waitFor();
+  const alerted = async () => (await admin.call("agent.report", { world, agents })).agents.filter((one) => one.alerted);
+  const stopped = (await alerted()).length;
+  assert.ok(stopped > 0, "somebody stopped");
+  await until(async () => (await page.locator("#go-on").textContent()).includes(String(stopped)), "a number");
+  const button = line.getByRole("button", { name: "go on" });
+  await page.evaluate(() => window.fogmarch.map.centre({ x: 64, y: 64 }));
+  await line.locator("button").first().click();
+  const there = await page.evaluate(() => window.fogmarch.map.middle);
+  assert.ok(Math.hypot(there.x - x - 12, there.y - y - 2) < 8, "the news lead to the enemy");
+  await button.click();
+  await until(async () => (await alerted()).length < stopped, "they go on");
+  await page.locator("#map").focus();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.press("f");
+  const at = await page.evaluate(() => {
+    const { mirror } = window.fogmarch.game.view;
+    const place = mirror.teams.slice(0, mirror.agentCount).indexOf(2);
+    return { x: mirror.xs[place], y: mirror.ys[place] };
+  });
+  await clickCell(page, at);
+  await until(async () => {
+    const { kind, target } = await admin.call("debug.inspect", { world, agent: agents[0] });
+    return kind === "follow" && target === enemy;
+  }, "it follows");
+  await page.evaluate((agent) => window.fogmarch.game.selection.chooseThese([agent]), agents[0]);
+  await until(async () => (await page.locator("#selection").textContent()).includes("scout \u00e9"), "its tag");
+  await until(() => page.evaluate((agent) => {
+    const { map, game: { selection } } = window.fogmarch;
+    map.centre(selection.middle(), 20);
+    return map.tags.shown.includes(agent);
+  }, agents[0]), "its tag on the map");
 }
 
 async function theSeatIsThereAfterARestart() {
@@ -204,7 +267,7 @@ async function theSeatIsThereAfterARestart() {
   const page = await browser.open(server.url(`play.html#seat=${SEAT}`));
   await page.locator("#minimap").waitFor();
   await page.locator("#map").focus();
-  await page.keyboard.press("a");
+  await page.keyboard.press("Control+a");
   await until(async () => await selected(page) === "9", "nine units");
   await page.keyboard.press("Control+2");
   await page.evaluate(([x, y]) => window.fogmarch.map.centre({ x: x + 3, y: y + 2 }, 17), bases);

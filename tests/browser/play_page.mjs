@@ -43,7 +43,7 @@ async function twoSeats() {
 
 async function selectAll(page) {
   await page.locator("#map").focus();
-  await page.keyboard.press("a");
+  await page.keyboard.press("Control+a");
   await until(async () => (await page.locator("#selection").getAttribute("data-selected")) === "9",
               "a selection");
 }

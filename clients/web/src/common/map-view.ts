@@ -8,6 +8,7 @@ import type { Mirror } from "fogmarch";
 import { showProblem } from "./dom.js";
 import { AgentLayer } from "./agent-layer.js";
 import { MapInput, type PointerHandlers } from "./map-input.js";
+import { TagLayer } from "./tag-layer.js";
 import { TerrainLayer } from "./terrain-layer.js";
 
 const ZOOM_MIN = 0.25; // pixels per cell
@@ -29,6 +30,7 @@ export class MapView {
   readonly over = new Container();
   readonly world = new Container();
   readonly marks = new Graphics();
+  readonly tags = new TagLayer();
   private readonly cross = new Graphics();
   readonly input: MapInput;
   /** Called after each pan and zoom. */
@@ -46,7 +48,7 @@ export class MapView {
     element: HTMLElement,
   ) {
     this.world.addChild(this.terrain.container, this.under, this.agents.container,
-                        this.seen.container, this.over);
+                        this.seen.container, this.tags.container, this.over);
     this.over.addChild(this.marks);
     this.cross.visible = false;
     app.stage.addChild(this.world, this.cross);
@@ -74,6 +76,7 @@ export class MapView {
     if (this.seenView !== undefined) {
       this.seen.move(this.seenView);
     }
+    this.tags.draw(this.view, this.agents, this.zoom, this.bounds);
     this.onFrame();
     this.frames++;
     this.ownMs += (performance.now() - start - this.ownMs) / 30;

@@ -1,4 +1,8 @@
 // What ticks cost, over the last few hundred of them. Lines differ in colour and in dashes.
+//
+// Deltas tell it, and there is none for a tick in which nothing changed: of a world that ticks and in which
+// nothing happens, stats tells it once a second. While the world stands still there is nothing to draw, and
+// a chart that is empty says so.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -42,15 +46,20 @@ function whole(_: uPlot, values: number[]): string[] {
   return values.map((value) => (Number.isInteger(value) ? value.toLocaleString("en") : ""));
 }
 
+function emptyWords(): HTMLElement {
+  return make("p", { class: "hint empty" }, "nothing yet: the world has not ticked since this page looks");
+}
+
 class Chart {
   private readonly data: number[][];
   private readonly plot: uPlot;
+  private readonly words = emptyWords();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(parent: HTMLElement, title: string, lines: readonly Line[]) {
     this.data = [[], ...lines.map(() => [])];
     const box = make("div", { class: "chart", "data-chart": title });
-    box.append(make("h2", {}, title));
+    box.append(make("h2", {}, title), this.words);
     parent.append(box);
     this.plot = new uPlot({
       width: 200,
@@ -63,7 +72,7 @@ class Chart {
         { stroke: "#b8bcc4", grid: { stroke: "#2a2d34" }, size: 54, space: 24, values: short, font: FONT },
       ],
       series: [{}, ...lines.map((line) => ({ label: line.label, stroke: line.colour, width: 1.5,
-                                            points: { show: false },
+                                            points: { show: () => this.length === 1 },
                                             ...(line.dash?.length ? { dash: line.dash } : {}) }))],
     }, this.data as uPlot.AlignedData, box);
     new ResizeObserver(() => {
@@ -87,6 +96,7 @@ class Chart {
       this.data.forEach((column) => column.splice(0)); // another world, or the past
     }
     [tick, ...values].forEach((value, i) => this.data[i]!.push(value));
+    this.words.hidden = true;
     if (this.data[0]!.length > KEPT) {
       this.data.forEach((column) => column.shift());
     }
@@ -105,6 +115,7 @@ interface Stats {
   teams?: readonly number[];
 }
 
+const STAGES = "ms by stage";
 const TEAM_ENTRIES = 8;
 const TEAM_WAITING = 3; // place of `waiting` among them
 
@@ -117,14 +128,16 @@ export class Charts {
   private readonly memory: Chart;
   private readonly agents: Chart;
   private readonly stagesBox = make("div", { class: "stages" });
-  private before: { ticks: number; stages: Record<string, number> } | undefined;
+  private before: { ticks: number; stages: Record<string, number>; expansions: number; moves: number } | undefined;
+  private told = 0; // deltas with a load since stats came last
 
   constructor() {
+    this.stagesBox.append(make("div", { class: "chart" }, make("h2", {}, STAGES), emptyWords()));
     this.time = new Chart(this.panel, "ms per tick", linesOf(["tick", "search", "budget"]));
     this.panel.append(this.stagesBox);
     this.work = new Chart(this.panel, "expansions per tick", linesOf(["expansions"]));
     this.queues = new Chart(this.panel, "waiting", linesOf(
-      ["agents", "client, ticks", "disk, ticks"]));
+      ["agents", "stuck", "client, ticks", "disk, ticks"]));
     this.memory = new Chart(this.panel, "MiB", linesOf(["search", "knowledge"]));
     this.agents = new Chart(this.panel, "agents", linesOf(["alive", "moved"]));
   }
@@ -132,12 +145,13 @@ export class Charts {
   /** `load` of a delta. */
   addLoad(tick: number, load: readonly number[], budgetMs: number): void {
     const [tickUs = 0, searchUs = 0, expansions = 0, moved = 0, alive = 0] = load;
+    this.told++;
     this.time.add(tick, [tickUs / 1000, searchUs / 1000, budgetMs]);
     this.work.add(tick, [expansions]);
     this.agents.add(tick, [alive, moved]);
   }
 
-  addStats({ server, world, teams = [] }: Stats): void {
+  addStats({ server, world, teams = [] }: Stats, budgetMs: number): void {
     const number = (from: Record<string, unknown>, name: string): number => Number(from[name] ?? 0);
     const tick = number(world, "tick");
     const journal = (world["journal"] ?? {}) as Record<string, unknown>;
@@ -145,28 +159,43 @@ export class Charts {
     for (let i = TEAM_WAITING; i < teams.length; i += TEAM_ENTRIES) {
       waiting += teams[i]!;
     }
-    this.queues.add(tick, [waiting, number(server, "client_lag_ticks"),
+    this.queues.add(tick, [waiting, number(world, "stuck"), number(server, "client_lag_ticks"),
                            number(journal, "waiting_ticks")]);
     this.memory.add(tick, [number(world, "search_bytes") / 2 ** 20,
                            number(world, "knowledge_bytes") / 2 ** 20]);
-    this.addStages(tick, world);
+    this.addStages(tick, world, budgetMs);
+    if (this.agents.length === 0) {
+      this.agents.add(tick, [number(world, "agents"), 0]);
+    }
   }
 
   // stats knows the means since the world began; what the ticks between two answers took is the
   // difference of the sums.
-  private addStages(tick: number, world: Record<string, unknown>): void {
+  private addStages(tick: number, world: Record<string, unknown>, budgetMs: number): void {
+    const [expansions, moves] = [Number(world["expansions"] ?? 0), Number(world["moves"] ?? 0)];
     const stages = (world["stages_ms"] ?? {}) as Record<string, number>;
     const ticks = Number((world["tick_ms"] as { count?: number } | undefined)?.count ?? 0);
     const { before } = this;
     if (before === undefined || ticks !== before.ticks) {
-      this.before = { ticks, stages };
+      this.before = { ticks, stages, expansions, moves };
     }
     if (before === undefined || ticks <= before.ticks) {
       return;
     }
+    const passed = ticks - before.ticks;
     const names = Object.keys(stages);
-    this.stages ??= new Chart(this.stagesBox, "ms by stage", linesOf(names));
-    this.stages.add(tick, names.map((name) => Math.max(0,
-      (stages[name]! * ticks - (before.stages[name] ?? 0) * before.ticks) / (ticks - before.ticks))));
+    if (this.stages === undefined) {
+      this.stagesBox.replaceChildren();
+      this.stages = new Chart(this.stagesBox, STAGES, linesOf(names));
+    }
+    const took = names.map((name) => Math.max(0,
+      (stages[name]! * ticks - (before.stages[name] ?? 0) * before.ticks) / passed));
+    this.stages.add(tick, took);
+    if (this.told === 0) {
+      this.time.add(tick, [took.reduce((sum, ms) => sum + ms, 0), took[names.indexOf("search")] ?? 0, budgetMs]);
+      this.work.add(tick, [Math.max(0, expansions - before.expansions) / passed]);
+      this.agents.add(tick, [Number(world["agents"] ?? 0), Math.max(0, moves - before.moves) / passed]);
+    }
+    this.told = 0;
   }
 }

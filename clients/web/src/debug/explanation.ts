@@ -8,6 +8,9 @@ import { count, make } from "../common/dom.js";
 const ENTRIES_SHOWN = 8;
 const PERIOD_MS = 1000; // between two questions; each looks through the world's events
 
+const HELP: Record<string, string> = { search: "; a joint search looks for a way for those around it",
+                                       plan: "; it follows the plan of a joint search" };
+
 type Explained = Results["debug.explain"];
 
 function replanWords(entry: Record<string, unknown>): string {
@@ -76,7 +79,7 @@ export class Explanation {
     }
   }
 
-  private show({ why, blocker, blocked_at, waits_ticks, orders, replans }: Explained): void {
+  private show({ why, blocker, blocked_at, waits_ticks, stuck, help, orders, replans }: Explained): void {
     const newest = replans[0];
     this.last.textContent = newest === undefined ? "It has not replanned lately."
       : `Replanned last in ${replanWords(newest)}.`;
@@ -87,7 +90,7 @@ export class Explanation {
     const who = blocker === 0 ? "" : ` (agent ${blocker})`;
     const since = waits_ticks === 0 ? "" : `, for ${count(waits_ticks)} ticks`;
     this.lists.replaceChildren(
-      make("p", {}, `${why}${who}${where}${since}`),
+      make("p", {}, `${why}${who}${where}${since}${stuck ? "; it is stuck" : ""}${HELP[help] ?? ""}`),
       make("ol", { "aria-label": "its orders" }, ...orders.slice(0, ENTRIES_SHOWN).map((entry) =>
         make("li", {}, `tick ${entry["tick"]}: ${entry["order"]} ${entry["event"]}, ` +
                        `${entry["kind"] ?? entry["reason"]}`))),

@@ -24,6 +24,8 @@ export class Inspector {
   onChanged: () => void = () => {};
   /** Called after each report. */
   onReport: () => void = () => {};
+  /** What the game has written on an agent; empty: nothing. */
+  tagOf: (agent: number) => string = () => "";
   private lastExpansions: { tick: number; expansions: number } | undefined;
   private pace = "-";
   private wished: readonly [number, number, number, number] | undefined; // cells that reports hold
@@ -198,10 +200,12 @@ export class Inspector {
     this.notePace(result, tick);
     const cell = (list: readonly number[]): string =>
       list.length === 2 ? `${list[0]}, ${list[1]}` : "none";
+    const tag = this.tagOf(result.agent);
     const waiting = result.queue_kinds.length === 0 ? "" : `, then ${result.queue_kinds.join(", ")}`;
     this.body.replaceChildren(facts([
       ["id", String(result.agent)],
       ["team", String(result.team)],
+      ...(tag === "" ? [] : [["tag", tag] as const]),
       ["class", result.class],
       ["cell", cell(result.cell)],
       ["state", result.state],

@@ -1,6 +1,6 @@
-// Who waits for whom: an arrow from an agent that cannot continue to the one that stands in its way, by
-// debug.explain. Of the selected agent the whole chain, also in words; if one asks for it, of all that
-// wait in sight.
+// Who waits for whom: an arrow from an agent that cannot continue to the one that stands in its way. Of
+// the selected agent the whole chain, also in words, by debug.explain; if one asks for it, of all that wait
+// in sight, and of all who are stuck, wherever, by debug.jams: with rings around them a jam is seen at a glance.
 
 import { Graphics } from "pixi.js";
 import { AGENT_STATES, type Client, type Mirror } from "fogmarch";
@@ -8,24 +8,31 @@ import { count, make } from "../common/dom.js";
 import type { MapView } from "../common/map-view.js";
 
 const PERIOD_MS = 1000;
-const CHAIN_MAX = 16;  // agents of the chain
-const ASKED_MAX = 40;  // agents in sight; each question looks through the world's events
+const ASKED_MAX = 40; // agents in sight; each question looks through the world's events
+const LINK = 3;       // numbers of each of a chain: id, x, y
 const WAITING = ["waiting", "blocked"].map((state) => AGENT_STATES.indexOf(state as never));
 
 export class Waits {
   readonly panel: HTMLElement;
   private readonly words = make("p", { id: "waits", class: "hint", role: "status" });
   private readonly box = make("input", { type: "checkbox", id: "waits-all" });
+  private readonly next = make("button", { type: "button", id: "next-stuck", hidden: true,
+                                           onclick: () => this.goToStuck() }, "next one");
   private readonly arrows = new Graphics();
   private readonly timer: ReturnType<typeof setInterval>;
   private pairs = new Map<number, number>(); // who waits, for whom
+  private stuck: readonly number[] = [];
+  private jams = ""; // in words
+  private shownStuck = 0; // that was gone to last
   private asking = false;
   private ended = false;
 
   constructor(private readonly client: Client, private readonly world: number,
               private readonly map: MapView, private readonly view: () => Mirror | undefined,
-              private readonly selected: () => number | undefined) {
-    this.panel = make("div", {}, make("label", {}, this.box, " who waits for whom, all in sight"), this.words);
+              private readonly selected: () => number | undefined,
+              private readonly select: (agent: number) => void) {
+    this.panel = make("div", {}, make("label", {}, this.box, " who waits for whom, everybody"), this.words,
+                      this.next);
     this.box.addEventListener("change", () => void this.ask());
     map.over.addChild(this.arrows);
     this.timer = setInterval(() => void this.ask(), PERIOD_MS);
@@ -40,6 +47,11 @@ export class Waits {
   /** Agents and who stands in their way, as last drawn. */
   get found(): [number, number][] {
     return [...this.pairs];
+  }
+
+  /** Who is stuck, as last drawn. */
+  get foundStuck(): readonly number[] {
+    return this.stuck;
   }
 
   /** Called every frame. */
@@ -65,6 +77,22 @@ export class Waits {
         .lineTo(end.x - head * (dx - dy * 0.6), end.y - head * (dy + dx * 0.6));
     }
     this.arrows.stroke({ width: Math.max(0.14, 2.5 * pixel), color: 0xd55e00 });
+    for (const agent of this.stuck) {
+      const place = view.placeOf(agent);
+      if (place !== undefined) {
+        const { x, y } = this.map.agents.positionOf(view, place);
+        this.arrows.circle(x, y, Math.max(0.8, 9 * pixel));
+      }
+    }
+    this.arrows.stroke({ width: Math.max(0.12, 2 * pixel), color: 0xcc79a7 });
+  }
+
+  private goToStuck(): void {
+    const agent = this.stuck.find((id) => id > this.shownStuck) ?? this.stuck[0];
+    if (agent !== undefined) {
+      this.shownStuck = agent;
+      this.select(agent);
+    }
   }
 
   private async ask(): Promise<void> {
@@ -73,52 +101,49 @@ export class Waits {
     }
     this.asking = true;
     try {
+      const agent = this.selected();
       const pairs = new Map<number, number>();
-      const chain = await this.chainOf(this.selected(), pairs);
-      if (this.box.checked) {
-        for (const agent of this.waitingInSight()) {
-          if (!pairs.has(agent)) {
-            await this.blockerOf(agent, pairs);
-          }
-        }
-      }
+      const chain = agent === undefined ? [] : await this.chainOf(agent, pairs);
+      const stuck = this.box.checked ? await this.everybody(pairs) : [];
       if (!this.ended) {
         this.pairs = pairs;
+        this.stuck = stuck;
         this.say(chain);
       }
     } catch {
       this.pairs = new Map(); // the world, or an agent, is no more
+      this.stuck = [];
     } finally {
       this.asking = false;
     }
   }
 
-  // The selected agent, whom it waits for, whom that one waits for, and so on; a circle ends with whom
-  // it began.
-  private async chainOf(agent: number | undefined, pairs: Map<number, number>): Promise<number[]> {
-    const chain: number[] = [];
-    let next = agent !== undefined && this.isWaiting(agent) ? agent : undefined;
-    while (next !== undefined && chain.length < CHAIN_MAX) {
-      const isCircle = chain.includes(next);
-      chain.push(next);
-      next = isCircle ? undefined : await this.blockerOf(next, pairs);
-    }
+  // The selected agent, whom it waits for, whom that one waits for, and so on; a circle ends with one
+  // who was named before.
+  private async chainOf(agent: number, pairs: Map<number, number>): Promise<number[]> {
+    const { waits_for } = await this.client.call("debug.explain", { world: this.world, agent });
+    const chain = [agent, ...waits_for.filter((_, i) => i % LINK === 0)];
+    chain.slice(1).forEach((to, i) => pairs.set(chain[i]!, to));
     return chain;
   }
 
-  private async blockerOf(agent: number, pairs: Map<number, number>): Promise<number | undefined> {
-    const { blocker } = await this.client.call("debug.explain", { world: this.world, agent });
-    if (blocker === 0) {
-      return undefined;
+  // Who is stuck, by their ids; notes for whom they and those in sight wait.
+  private async everybody(pairs: Map<number, number>): Promise<number[]> {
+    const { stuck, groups, agents } = await this.client.call("debug.jams", { world: this.world });
+    const list = agents as unknown as { agent: number; blocker: number }[];
+    list.filter(({ blocker }) => blocker !== 0).forEach(({ agent, blocker }) => pairs.set(agent, blocker));
+    for (const agent of this.waitingInSight()) {
+      if (!pairs.has(agent)) {
+        const { blocker } = await this.client.call("debug.explain", { world: this.world, agent });
+        if (blocker !== 0) {
+          pairs.set(agent, blocker);
+        }
+      }
     }
-    pairs.set(agent, blocker);
-    return blocker;
-  }
-
-  private isWaiting(agent: number): boolean {
-    const view = this.view();
-    const place = view?.placeOf(agent);
-    return place !== undefined && WAITING.includes(view!.states[place]!);
+    this.jams = stuck === 0 ? "nobody is stuck"
+      : `${count(stuck)} ${stuck === 1 ? "is" : "are"} stuck (ringed), in ${count(groups)} ` +
+        (groups === 1 ? "jam" : "jams");
+    return list.map(({ agent }) => agent).sort((a, b) => a - b);
   }
 
   private waitingInSight(): number[] {
@@ -136,13 +161,14 @@ export class Waits {
   }
 
   private say(chain: readonly number[]): void {
-    const all = this.box.checked
-      ? `${count(this.pairs.size)} in sight wait for somebody, at most ${ASKED_MAX} are asked. ` : "";
+    const all = this.box.checked ? `${count(this.pairs.size)} wait for somebody, ${this.jams}.` : "";
     const circle = chain.length > 1 && chain.indexOf(chain.at(-1)!) < chain.length - 1;
     const words = chain.length < 2 ? ""
       : `${chain.join(" waits for ")}${circle ? ": a circle" : ", who waits for nobody"}.`;
-    if (this.words.textContent !== all + words) {
-      this.words.textContent = all + words;
+    const text = `${words} ${all}`.trim();
+    if (this.words.textContent !== text) {
+      this.words.textContent = text;
     }
+    this.next.hidden = this.stuck.length === 0;
   }
 }

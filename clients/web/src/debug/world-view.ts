@@ -9,6 +9,7 @@ import { attempt, wordsFor } from "../common/connection.js";
 import { choice, count, fillChoice, find, group, make, showProblem } from "../common/dom.js";
 import type { MapView } from "../common/map-view.js";
 import { tabs } from "../common/tabs.js";
+import { tagWords } from "../common/tag-layer.js";
 import { Charts } from "./charts.js";
 import { Compare } from "./compare.js";
 import { Costs } from "./costs.js";
@@ -68,12 +69,14 @@ export class WorldView {
     map.under.addChild(this.buildings.graphics);
     const mirror = (): Mirror | undefined => this.truth?.mirror;
     const selected = (): number | undefined => this.inspector.agent;
-    this.waits = new Waits(client, world.world, map, mirror, selected);
+    this.waits = new Waits(client, world.world, map, mirror, selected,
+                           (agent) => void attempt(() => this.inspector.select(agent, true)));
     this.inspector = new Inspector(find("right"), this.waits.panel, client, world.world, map, link.overlay);
     this.compare = new Compare(client, world.world, map, this.inspector);
     this.pair = new Pair(client, world.world, map, this.inspector);
     this.pair.onChanged = () => this.writeLink();
     this.inspector.onReport = () => this.pair.show();
+    this.inspector.tagOf = (agent) => tagWords(this.truth?.mirror.tags.get(agent));
     this.following = new Follow(map, this.inspector.followButton, mirror, selected);
     map.onFrame = () => {
       this.following.frame();
@@ -395,7 +398,7 @@ export class WorldView {
     void this.readCosts();
     try {
       const stats = await this.client.call("stats", { world, teams: true });
-      this.charts.addStats(stats);
+      this.charts.addStats(stats, this.world.budget_ms);
       this.showTick(Math.max(this.truth?.mirror.tick ?? 0, Number(stats.world["tick"])));
       this.costs.showStages(stats.world);
       this.statsProblem.textContent = "";

@@ -1,6 +1,7 @@
 // One seat in a match: the team's view, its units, its orders.
 
-import { subscribe, type Client, type ORDER_KINDS, type Results, type Subscription } from "fogmarch";
+import { subscribe, type Client, type ORDER_KINDS, type Params, type Results, type Subscription } from "fogmarch";
+import { Alerts } from "./alerts.js";
 import { BuildingLayer } from "../common/building-layer.js";
 import { movementClasses } from "../common/classes.js";
 import { attempt } from "../common/connection.js";
@@ -13,7 +14,9 @@ import type { Memory } from "./memory.js";
 import { Minimap } from "./minimap.js";
 import { News } from "./news.js";
 import { MODE_WORDS, Panel, type Mode } from "./panel.js";
+import { Patrol } from "./patrol.js";
 import { Plans } from "./plans.js";
+import { Queue } from "./queue.js";
 import { Reports } from "./reports.js";
 import { Selection } from "./selection.js";
 import { Sites, type SiteMode } from "./sites.js";
@@ -24,9 +27,19 @@ const AROUND = 8;         // cells from the cross to whom a key selects
 const AGAIN_MS = 500;     // a group called twice in so short a time is looked at
 const CELLS_AROUND = 40;  // of a base, on the first screen
 const KEEP_PERIOD_MS = 1000;
+const ALERT = 8;          // cells from a unit to the enemy for whom it stops, unless the world sees another way
+const ALERT_MAX = 64;
+const GO_ON_S = 5;        // who goes on stops for nobody so long: the enemy is still there
+
+type AimMode = "attack" | "patrol" | "guard" | "follow";
 
 function isSite(mode: Mode): mode is SiteMode {
   return mode === "wall" || mode === "house";
+}
+
+// Whether it asks for a place or a unit to which the selected ones are sent.
+function isAim(mode: Mode): mode is AimMode {
+  return mode === "attack" || mode === "patrol" || mode === "guard" || mode === "follow";
 }
 
 export class Game {
@@ -38,12 +51,22 @@ export class Game {
   private readonly markers: Markers;
   private readonly reports: Reports;
   private readonly sites: Sites;
+  private readonly alerts: Alerts;
+  private readonly patrol: Patrol;
+  private readonly queue: Queue;
   private readonly buildings = new BuildingLayer();
   private readonly tip = find("tip");
   private mode: Mode = "command";
   private corner: Cell | undefined; // where a building begins, given by the keyboard
   private called: { group: number; at: number } | undefined;
+  private deadline = 0; // seconds after which orders end; 0: when they are done
+  private isDone = false; // an order was given in this mode, which Shift has kept
   private readonly onKey = (event: KeyboardEvent): void => this.key(event);
+  private readonly onKeyUp = (event: KeyboardEvent): void => {
+    if (event.key === "Shift") {
+      this.shiftUp();
+    }
+  };
   private readonly keeping: ReturnType<typeof setInterval>;
   private readonly onHide = (): void => this.keep();
 
@@ -63,32 +86,49 @@ export class Game {
     this.selection = new Selection(mirror, team, map, memory);
     this.minimap = new Minimap(mirror, map);
     this.minimap.onCommand = (cell, queue) => void attempt(() => this.send("move", cell, queue));
-    this.news = new News((cell, agents) => this.goTo(cell, agents));
+    this.minimap.onAim = (cell, queue) => {
+      const isAimed = isAim(this.mode) && this.mode !== "follow";
+      if (isAimed) {
+        this.aim(cell, { shiftKey: queue, byTouch: false });
+      }
+      return isAimed;
+    };
+    this.news = new News((cell, agents) => this.goTo(cell, agents),
+                         (agents) => void attempt(() => this.goOn(agents)));
+    this.alerts = new Alerts(mirror, map);
+    this.patrol = new Patrol(map);
+    this.queue = new Queue(client, world.world, this.plans, () => void this.reports.ask());
     find("news-box").replaceChildren(this.news.list);
     this.markers = new Markers(mirror, map, this.plans);
     this.reports = new Reports(client, world.world, () => this.selection.list);
     this.reports.onReport = (units) => {
       this.plans.told(units);
-      this.panel.refresh();
+      this.alerts.told(units);
+      this.refresh();
     };
     this.minimap.visible = () => mirror.visible;
     this.sites = new Sites(client, world, team, mirror, () => mirror.visible);
-    this.panel = new Panel(mirror, team, world, classes, this.selection, this.plans, this.mayBuild, {
+    this.panel = new Panel(mirror, team, world, classes, this.selection, this.plans, this.mayBuild,
+                           () => this.alerts.list, {
       use: (mode) => this.use(mode),
       send: (kind) => void attempt(() => this.send(kind)),
+      goOn: () => void attempt(() => this.goOn()),
+      setDeadline: (seconds) => {
+        this.deadline = seconds;
+      },
       nextIdle: () => this.nextIdle(),
       callGroup: (number) => this.callGroup(number),
-    }, this.minimap.canvas);
+    }, this.minimap.canvas, this.queue.list);
     this.selection.onChanged = () => {
       if (this.selection.ids.size > 0) {
         guide.done("select");
       }
-      this.panel.refresh();
+      this.refresh();
       void this.reports.ask();
     };
     map.under.addChild(this.buildings.graphics);
     map.over.addChild(this.sites.graphics);
-    mirror.onChange = ({ rows, ended, sight }) => {
+    mirror.onChange = ({ rows, ended, alerts, sight }) => {
       map.terrain.paint(mirror, rows);
       map.agents.take(mirror, 1000 / world.tick_hz);
       if (sight || rows[0] < rows[1]) {
@@ -97,9 +137,12 @@ export class Game {
       }
       this.buildings.draw(mirror.buildings);
       this.plans.take(ended);
+      this.alerts.take(alerts, ended);
       this.news.take(ended);
+      this.news.takeAlerts(alerts);
+      alerts.forEach((alert) => this.minimap.ring(alert));
       this.selection.refresh();
-      this.panel.refresh();
+      this.refresh();
     };
     this.buildings.draw(mirror.buildings);
     map.terrain.paint(mirror, [0, mirror.rect[3]]);
@@ -109,9 +152,11 @@ export class Game {
     map.onFrame = () => {
       this.minimap.draw();
       this.markers.draw(this.selection.ids);
+      this.alerts.draw();
     };
     map.handlers = this.makeHandlers();
     document.addEventListener("keydown", this.onKey);
+    document.addEventListener("keyup", this.onKeyUp);
     if (memory.at === undefined) {
       this.goHome();
     } else {
@@ -133,6 +178,7 @@ export class Game {
     clearInterval(this.keeping);
     window.removeEventListener("pagehide", this.onHide);
     document.removeEventListener("keydown", this.onKey);
+    document.removeEventListener("keyup", this.onKeyUp);
     this.use("command");
     this.map.handlers = {};
     this.map.onFrame = () => {};
@@ -142,6 +188,8 @@ export class Game {
     this.panel.end();
     this.selection.end();
     this.markers.end();
+    this.alerts.end();
+    this.patrol.end();
     this.sites.graphics.destroy();
     this.buildings.graphics.destroy();
     this.map.agents.setClassSides([]);
@@ -160,11 +208,22 @@ export class Game {
     this.memory.keep();
   }
 
+  private refresh(): void {
+    this.panel.refresh();
+    this.queue.refresh(this.selection.list);
+  }
+
   private use(mode: Mode): void {
+    if (mode === "patrol" && this.mode === "patrol" && this.patrol.length > 0) {
+      this.sendPatrol(false);
+      return;
+    }
     const isAllowed = this.mayBuild || !(isSite(mode) || mode === "tear");
     this.mode = this.mode === mode || !isAllowed ? "command" : mode;
     this.corner = undefined;
+    this.isDone = false;
     this.sites.clear();
+    this.patrol.clear();
     this.selection.clearBox();
     this.map.terrain.showSites(isSite(this.mode));
     this.panel.showMode(this.mode);
@@ -247,11 +306,64 @@ export class Game {
         this.markers.put(to, "build");
       } else if (mode === "tear") {
         await this.sites.tearDown(to);
+      } else if (isAim(mode)) {
+        this.aim(to, press);
+      }
+    });
+  }
+
+  // A place, or a unit, for the order that the mode means. Shift keeps the mode, and puts the order
+  // behind those that they have.
+  private aim(cell: Cell, { shiftKey, byTouch }: { shiftKey: boolean; byTouch: boolean }): void {
+    const { mode } = this;
+    if (mode === "patrol" && (shiftKey || byTouch)) {
+      const points = this.patrol.add(cell);
+      this.say(`${points} ${points === 1 ? "point" : "points"} of a patrol. ` +
+               (byTouch ? "\"patrol\" again sends them." : "It begins when you let go of Shift."));
+      return;
+    }
+    void attempt(async () => {
+      switch (mode) {
+        case "attack": await this.send("move", cell, shiftKey, { alert: this.alertRadius }); break;
+        case "guard": await this.send("guard", cell, shiftKey); break;
+        case "patrol": await this.send("patrol", cell); break;
+        case "follow": {
+          const target = this.selection.agentAt(cell, byTouch);
+          if (target === undefined) {
+            throw new Error("Nobody stands there whom they could follow.");
+          }
+          await this.follow(cell, shiftKey, target.id, false);
+          break;
+        }
+        default: return;
+      }
+      if (shiftKey) {
+        this.isDone = true;
       } else {
-        await this.send(mode as OrderKind, to, press.shiftKey);
         this.use("command");
       }
     });
+  }
+
+  private shiftUp(): void {
+    if (this.mode === "patrol" && this.patrol.length > 0) {
+      this.sendPatrol(true);
+    } else if (this.isDone) {
+      this.use("command");
+    }
+  }
+
+  private sendPatrol(queue: boolean): void {
+    const { goals, loop, last } = this.patrol.take();
+    this.use("command");
+    void attempt(() => (goals.length === 2 ? this.send("patrol", last, queue)
+      : this.send("patrol", last, queue, { goals, ...(loop ? { loop } : {}) })));
+  }
+
+  // As far as units see: an enemy is noticed as soon as it can be.
+  private get alertRadius(): number {
+    const sight = Number(this.world.rules["sense_radius"] ?? 0);
+    return sight > 0 ? Math.min(ALERT_MAX, sight) : ALERT;
   }
 
   private key(event: KeyboardEvent): void {
@@ -272,9 +384,17 @@ export class Game {
       return;
     }
     if (event.ctrlKey) {
+      if (event.key.toLowerCase() === "a") {
+        event.preventDefault();
+        this.selection.chooseAll();
+      }
       return;
     }
     switch (event.key.toLowerCase()) {
+      case "a": this.use("attack"); break;
+      case "f": this.use("follow"); break;
+      case "r": void attempt(() => this.goOn()); break;
+      case "backspace": void attempt(() => this.queue.cancelLast()); break;
       case "s": void attempt(() => this.send("stop")); break;
       case "h": void attempt(() => this.send("hold")); break;
       case "e": void attempt(() => this.send("explore")); break;
@@ -285,7 +405,6 @@ export class Game {
       case "t": this.use("tear"); break;
       case "m": void attempt(() => this.goOrFollow(this.map.middleCell, event.shiftKey)); break;
       case "x": this.chooseAround(event.shiftKey); break;
-      case "a": this.selection.chooseAll(); break;
       case ".": this.nextIdle(); break;
       case "l": this.news.goToNewest(); break;
       case "escape": this.use("command"); break;
@@ -348,40 +467,60 @@ export class Game {
 
   // ---- orders -----------------------------------------------------------------------------------
 
-  // To a cell, or after the unit that stands there.
+  // To a cell, or after the unit that stands there: an enemy until they have caught up with it.
   private async goOrFollow(cell: Cell, queue: boolean, byFinger = false): Promise<void> {
     const target = this.map.zoom < 4 ? undefined : this.selection.agentAt(cell, byFinger);
     if (target === undefined || target.team === this.team || this.selection.ids.has(target.id)) {
       await this.send("move", cell, queue);
     } else {
-      this.markers.put(cell, "follow");
-      await this.send("follow", undefined, queue, target.id);
+      await this.follow(cell, queue, target.id, true);
     }
   }
 
-  private async send(kind: OrderKind, cell?: Cell, queue = false, target?: number): Promise<void> {
+  private async follow(cell: Cell, queue: boolean, target: number, isChase: boolean): Promise<void> {
+    this.markers.put(cell, "follow");
+    await this.send("follow", undefined, queue, { target, ...(isChase ? { once: true } : {}) });
+  }
+
+  // Those of the selected who stopped for an enemy, or all who did.
+  private async goOn(agents = this.alerts.list.filter((id) => this.selection.ids.has(id))): Promise<void> {
+    const list = agents.length > 0 ? agents : this.alerts.list;
+    if (list.length === 0) {
+      throw new Error("Nobody has stopped for an enemy.");
+    }
+    const ticks = Math.max(1, Math.round(GO_ON_S * this.world.tick_hz));
+    await this.client.call("agent.resume", { world: this.world.world, agents: list, ticks });
+    this.alerts.resumed(list);
+    this.refresh();
+  }
+
+  private async send(kind: OrderKind, cell?: Cell, queue = false,
+                     more: Partial<Params["agent.order"]> = {}): Promise<void> {
     const agents = this.selection.list;
     if (agents.length === 0) {
       throw new Error("Select some units first: drag a box around them.");
     }
     if (cell !== undefined) {
-      const mark: MarkKind = kind === "move" ? "go" : "follow";
+      const mark: MarkKind = more.alert !== undefined ? "attack" : kind === "move" ? "go" : "follow";
       this.markers.put(cell, mark);
     }
     this.reports.orderGiven();
     const { order } = await this.client.call("agent.order", {
       world: this.world.world, agents, kind,
-      ...(cell === undefined ? {} : { goal: [cell.x, cell.y] }),
-      ...(target === undefined ? {} : { target }),
+      ...(cell === undefined || more.goals !== undefined ? {} : { goal: [cell.x, cell.y] }),
       ...(queue ? { queue } : {}),
       ...(kind === "move" && agents.length > 1 ? { spread: true } : {}),
+      ...(kind === "stop" || this.deadline === 0 ? {}
+        : { deadline: Math.max(1, Math.round(this.deadline * this.world.tick_hz)) }),
+      ...more,
     });
     this.reports.orderGiven(); // what was asked meanwhile may be of before
-    if (cell === undefined) {
+    if (kind === "stop") {
       this.plans.forget(agents);
     } else {
-      this.plans.given(agents, order, queue, { kind, ...cell });
+      this.plans.given(agents, order, queue, { kind, ...(cell === undefined ? {} : { x: cell.x, y: cell.y }) });
     }
+    this.refresh();
     this.guide.done(kind === "explore" ? "explore" : "send");
   }
 }

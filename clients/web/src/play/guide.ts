@@ -8,7 +8,7 @@ const BYE_MS = 2500;
 
 export type Deed = "select" | "send" | "look" | "explore";
 
-function hasFingers(): boolean {
+export function hasFingers(): boolean {
   return matchMedia("(pointer: coarse)").matches;
 }
 
@@ -80,12 +80,19 @@ export class Guide {
 const KEYS: readonly (readonly [string, string])[] = [
   ["drag, click", "select; with Shift more of them"],
   ["double click", "all of that kind on the screen"],
-  ["right click", "go there, or follow the unit that stands there; with Shift after what they do now"],
-  ["A", "select all"],
+  ["right click", "go there; on a unit: follow it, an enemy until they have caught up with it; with Shift " +
+                  "after what they do now"],
+  ["Ctrl A", "select all"],
   [".", "next unit that has nothing to do"],
   ["Ctrl 1 to 9", "make a group; 1 to 9 calls it, twice goes there"],
   ["S, H, E", "stop, hold, explore"],
-  ["P, G", "patrol to, guard the next click"],
+  ["A", "attack-move to the next click, also on the small map: they stop when they see an enemy, and the " +
+        "news say where"],
+  ["R", "who has stopped for an enemy goes on"],
+  ["P", "patrol to the next click; with Shift held over all points that are clicked, from the last to the " +
+        "first where that is the same place"],
+  ["G, F", "guard the place, follow the unit of the next click"],
+  ["Backspace", "take back the last order that they have; a click on × any of them"],
   ["B, N, T", "build a wall, build a house, tear down: drag, or Enter at both ends"],
   ["L", "go to the newest news"],
   ["C", "go to the selected units, or home"],
@@ -94,7 +101,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["without a mouse", "a cross is in the middle of the map: Enter clicks it, X selects around it, M " +
                       "sends the selected units there"],
   ["fingers", "tap selects, one finger looks around, two zoom; press and hold, or tap with two " +
-              "fingers, sends"],
+              "fingers, sends; a patrol's points are tapped, then \"patrol\" again"],
 ];
 
 export function helpDialog(again: () => void): HTMLDialogElement {

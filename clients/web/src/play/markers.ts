@@ -8,7 +8,7 @@ import type { Plans } from "./plans.js";
 
 const MARK_MS = 900;
 const LINES_MAX = 250; // units whose plans are drawn
-const COLOURS = { go: 0xffffff, follow: 0xf0e442, build: 0x56b4e9 } as const;
+const COLOURS = { go: 0xffffff, follow: 0xf0e442, build: 0x56b4e9, attack: 0xd55e00 } as const;
 
 export type MarkKind = keyof typeof COLOURS;
 

@@ -1,5 +1,6 @@
 // The whole map, small: what the team knows, who stands where, what is on the screen. A click looks
-// there, a right click or a finger that rests sends the selected units there.
+// there, or chooses the place for an order that wants one; a right click or a finger that rests sends the
+// selected units there. Where units stopped for an enemy, rings close on the place.
 
 import type { Mirror } from "fogmarch";
 import { css, lookColour, scale, teamColour } from "../common/palette.js";
@@ -10,6 +11,8 @@ const SIDE = 240;
 const PERIOD_MS = 250;
 const HOLD_MS = 450;
 const EXPLORED = 0.55; // as bright as what is visible
+const RING_MS = 4000;
+const RINGS_MAX = 16;
 
 export class Minimap {
   readonly canvas = make("canvas", {
@@ -18,12 +21,15 @@ export class Minimap {
   });
   /** Called when the selected units are sent to a cell. */
   onCommand: (cell: Cell, queue: boolean) => void = () => {};
+  /** A click, before it looks there; true: an order has taken it. */
+  onAim: (cell: Cell, queue: boolean) => boolean = () => false;
   /** Which cells are visible, if that is known. */
   visible: () => Uint8Array | undefined = () => undefined;
   private readonly context = this.canvas.getContext("2d")!;
   private readonly terrain = document.createElement("canvas");
   private terrainDue = true;
   private drawn = 0;
+  private rings: { cell: Cell; since: number }[] = [];
   private held: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly view: Mirror, private readonly map: MapView) {
@@ -32,6 +38,9 @@ export class Minimap {
     this.canvas.addEventListener("pointerdown", (event) => {
       if (event.button === 2) {
         this.command(event);
+        return;
+      }
+      if (this.onAim(this.cellOf(event), event.shiftKey)) {
         return;
       }
       const { x, y } = map.middle;
@@ -60,15 +69,24 @@ export class Minimap {
     this.terrainDue = true;
   }
 
+  /** Something happened there. */
+  ring(cell: Cell): void {
+    this.rings = [...this.rings, { cell, since: performance.now() }].slice(-RINGS_MAX);
+  }
+
   private placeOf(event: PointerEvent): Cell {
     const [left, top, width, height] = this.view.rect;
     return { x: left + (event.offsetX / this.canvas.clientWidth) * width,
              y: top + (event.offsetY / this.canvas.clientHeight) * height };
   }
 
-  private command(event: PointerEvent): void {
+  private cellOf(event: PointerEvent): Cell {
     const { x, y } = this.placeOf(event);
-    this.onCommand({ x: Math.floor(x), y: Math.floor(y) }, event.shiftKey);
+    return { x: Math.floor(x), y: Math.floor(y) };
+  }
+
+  private command(event: PointerEvent): void {
+    this.onCommand(this.cellOf(event), event.shiftKey);
   }
 
   /** Called often; draws four times a second. */
@@ -93,6 +111,17 @@ export class Minimap {
     context.imageSmoothingEnabled = true;
     context.drawImage(this.terrain, 0, 0, wide, high);
     this.drawUnits(left, top, scaled);
+    this.rings = this.rings.filter(({ since }) => now - since < RING_MS);
+    for (const { cell, since } of this.rings) {
+      const radius = 5 + 14 * (1 - (now - since) / RING_MS);
+      for (const [lineWidth, colour] of [[5, "#101010"], [2.5, "#ffb18a"]] as const) {
+        context.lineWidth = lineWidth;
+        context.strokeStyle = colour;
+        context.beginPath();
+        context.arc((cell.x - left) * scaled, (cell.y - top) * scaled, radius, 0, 2 * Math.PI);
+        context.stroke();
+      }
+    }
     const bounds = this.map.bounds;
     for (const [lineWidth, colour] of [[4, "#101010"], [2, "#ffffff"]] as const) {
       context.lineWidth = lineWidth;

@@ -1,9 +1,10 @@
-// What became of orders: a line for each, newest first; a click goes where it was.
+// What became of orders: a line for each, newest first; a click goes where it was. Who stopped for an
+// enemy can be told to go on in that line.
 //
 // A group arrives over some seconds. Ends of the same kind, near each other, shortly after each other,
 // are one line with a number.
 
-import { ORDER_ENDS, type Ended } from "fogmarch";
+import { ORDER_ENDS, type Alert, type Ended } from "fogmarch";
 import { make } from "../common/dom.js";
 import type { Cell } from "../common/map-view.js";
 
@@ -21,7 +22,9 @@ const WORDS: Record<string, string> = {
   target_lost: "lost sight of whom they followed",
   target_died: "followed somebody who is no more",
   explored: "found nothing more to explore",
+  deadline: "had no more time",
 };
+const STOPPED = "stopped";
 // What the player did is no news to the player.
 const OWN_DOING = ["replaced", "cancelled"];
 
@@ -39,8 +42,10 @@ export class News {
   readonly list = make("ol", { id: "news", "aria-label": "news", "aria-live": "polite" });
   private lines: Line[] = [];
 
-  /** `go`: called with the place of the line that was clicked, and whose it is. */
-  constructor(private readonly go: (cell: Cell, agents: number[]) => void) {}
+  /** `go`: called with the place of the line that was clicked, and whose it is; `resume`: with those that
+   * stopped and are to go on. */
+  constructor(private readonly go: (cell: Cell, agents: number[]) => void,
+              private readonly resume: (agents: number[]) => void) {}
 
   /** Words of the page itself. */
   tell(words: string): void {
@@ -48,24 +53,34 @@ export class News {
   }
 
   take(ended: readonly Ended[]): void {
-    const now = performance.now();
     for (const { agent, reason: number, x, y } of ended) {
       const reason = ORDER_ENDS[number] ?? String(number);
-      if (OWN_DOING.includes(reason)) {
-        continue;
+      if (!OWN_DOING.includes(reason)) {
+        this.note(reason, agent, x, y);
       }
-      const line = this.lines.find((other) => other.reason === reason && now - other.at < TOGETHER_MS &&
+    }
+  }
+
+  /** Units stopped for an enemy; the line is of where that stood. */
+  takeAlerts(alerts: readonly Alert[]): void {
+    for (const { agent, x, y } of alerts) {
+      this.note(STOPPED, agent, x, y);
+    }
+  }
+
+  private note(reason: string, agent: number, x: number, y: number): void {
+    const now = performance.now();
+    const line = this.lines.find((other) => other.reason === reason && now - other.at < TOGETHER_MS &&
         Math.hypot(other.x - x, other.y - y) < NEAR);
-      if (line === undefined) {
-        this.add(reason, agent, x, y, now);
-      } else {
-        line.count++;
-        line.agents.add(agent);
-        line.x += (x - line.x) / line.count;
-        line.y += (y - line.y) / line.count;
-        line.at = now;
-        this.write(line);
-      }
+    if (line === undefined) {
+      this.add(reason, agent, x, y, now);
+    } else {
+      line.count++;
+      line.agents.add(agent);
+      line.x += (x - line.x) / line.count;
+      line.y += (y - line.y) / line.count;
+      line.at = now;
+      this.write(line);
     }
   }
 
@@ -83,11 +98,13 @@ export class News {
     button.addEventListener("click", () => this.go({ x: line.x, y: line.y }, [...line.agents]));
     this.lines = [line, ...this.lines].slice(0, SHOWN);
     this.write(line);
-    this.put(make("li", {}, button));
+    this.put(make("li", {}, button, ...(reason === STOPPED
+      ? [make("button", { type: "button", onclick: () => this.resume([...line.agents]) }, "go on")] : [])));
   }
 
-  private write({ reason, count, x, y, button }: Line): void {
-    const words = WORDS[reason] ?? reason.replaceAll("_", " ");
+  private write({ reason, count: ends, agents, x, y, button }: Line): void {
+    const words = reason === STOPPED ? "stopped for an enemy" : WORDS[reason] ?? reason.replaceAll("_", " ");
+    const count = reason === STOPPED ? agents.size : ends; // one that goes on may stop again
     button.replaceChildren(`${count} ${count === 1 ? "unit" : "units"}: ${words} `,
                            make("span", {}, `${Math.round(x)}, ${Math.round(y)}`));
   }

@@ -3,18 +3,23 @@
 
 import { AGENT_STATES, type Mirror, type Results } from "fogmarch";
 import type { MovementClass } from "../common/classes.js";
-import { count, facts, find, make } from "../common/dom.js";
+import { choice, count, facts, find, make } from "../common/dom.js";
 import { css, TEAM_SHAPES, teamColour } from "../common/palette.js";
+import { tagWords } from "../common/tag-layer.js";
+import { hasFingers } from "./guide.js";
 import type { Plans } from "./plans.js";
 import type { Selection } from "./selection.js";
 
-export type Mode = "command" | "box" | "patrol" | "guard" | "wall" | "house" | "tear";
+export type Mode = "command" | "box" | "attack" | "patrol" | "guard" | "follow" | "wall" | "house" | "tear";
 
 /** What a mode asks of the player. */
 export const MODE_WORDS: Record<Exclude<Mode, "command">, string> = {
   box: "Drag a box around your units.",
-  patrol: "Patrol from here to where you click.",
+  attack: "Attack-move to where you click: they stop when they see an enemy.",
+  patrol: hasFingers() ? "Tap the points of the patrol, then \"patrol\" again."
+    : "Patrol to where you click; hold Shift for several points.",
   guard: "Guard the place that you click.",
+  follow: "Follow the unit that you click.",
   wall: "Drag from one end of the wall to the other. Blue ground is free.",
   house: "Drag over the ground of the house, at most 64 cells. Blue ground is free.",
   tear: "Click one of your buildings to tear it down.",
@@ -23,10 +28,14 @@ export const MODE_WORDS: Record<Exclude<Mode, "command">, string> = {
 export interface Deeds {
   use(mode: Mode): void;
   send(kind: "stop" | "hold" | "explore"): void;
+  goOn(): void;
+  /** From now on orders end after so many seconds; 0: when they are done. */
+  setDeadline(seconds: number): void;
   nextIdle(): void;
   callGroup(number: number): void;
 }
 
+const DEADLINES = [["0", "when done"], ["10", "after 10 s"], ["30", "after 30 s"], ["120", "after 2 min"]] as const;
 const GROUPS = 9;
 const HOLD_MS = 500; // a press on a group's button that makes it again
 
@@ -35,20 +44,23 @@ export class Panel {
   private readonly modes = new Map<Mode, HTMLButtonElement>();
   private readonly groups: HTMLButtonElement[] = [];
   private idle!: HTMLButtonElement;
+  private goOn!: HTMLButtonElement;
   private shown = "";
 
   constructor(private readonly view: Mirror, private readonly team: number,
               private readonly world: Results["world.info"], private readonly classes: MovementClass[],
               private readonly selection: Selection, private readonly plans: Plans,
-              private readonly mayBuild: boolean,
-              deeds: Deeds, minimap: HTMLCanvasElement) {
+              private readonly mayBuild: boolean, private readonly stopped: () => readonly number[],
+              deeds: Deeds, minimap: HTMLCanvasElement, queue: HTMLElement) {
     find("minimap-box").replaceChildren(minimap);
+    const deadline = choice("orders end", DEADLINES, (seconds) => deeds.setDeadline(Number(seconds)));
+    deadline.select.id = "deadline";
     find("orders").replaceChildren(make("h2", {}, "Orders"), this.orderButtons(deeds));
     find("units").replaceChildren(
       make("h2", {}, `Team ${team}`),
       make("p", { class: "team", colour: css(teamColour(team)) },
            `You are the ${TEAM_SHAPES[(team - 1) % TEAM_SHAPES.length]}s.`),
-      this.groupRow(deeds), this.facts);
+      this.groupRow(deeds), this.facts, queue, deadline.element);
     this.refresh();
   }
 
@@ -70,15 +82,19 @@ export class Panel {
       return button;
     };
     this.modes.set("box", act("box", "", () => deeds.use("box"), "for-fingers"));
-    act("all", "A", () => this.selection.chooseAll());
+    act("all", "Ctrl A", () => this.selection.chooseAll()).setAttribute("aria-keyshortcuts", "Control+A");
     act("none", "", () => this.selection.chooseNone(), "for-fingers");
     this.idle = act("idle", ".", () => deeds.nextIdle());
     this.idle.id = "idle";
+    this.modes.set("attack", act("attack", "A", () => deeds.use("attack")));
     act("stop", "S", () => deeds.send("stop"));
     act("hold", "H", () => deeds.send("hold"));
     act("explore", "E", () => deeds.send("explore"));
     this.modes.set("patrol", act("patrol", "P", () => deeds.use("patrol")));
     this.modes.set("guard", act("guard", "G", () => deeds.use("guard")));
+    this.modes.set("follow", act("follow", "F", () => deeds.use("follow")));
+    this.goOn = act("go on", "R", () => deeds.goOn());
+    this.goOn.id = "go-on";
     if (this.mayBuild) {
       this.modes.set("wall", act("wall", "B", () => deeds.use("wall")));
       this.modes.set("house", act("house", "N", () => deeds.use("house")));
@@ -151,6 +167,7 @@ export class Panel {
     const most = Number(this.world.rules["players_build"] ?? 0);
     const [only] = selection.list;
     const why = selection.ids.size === 1 && only !== undefined ? this.plans.why(only) : "";
+    const tag = selection.ids.size === 1 && only !== undefined ? tagWords(view.tags.get(only)) : "";
     const rows: (readonly [string, string])[] = [
       ["units", count(mine)],
       ["others in sight", count(view.agentCount - mine)],
@@ -161,10 +178,12 @@ export class Panel {
       ...(states.size === 0 ? []
         : [[why === "" ? "they are" : "it is", [...states].map(([state, n]) => `${count(n)} ${state}`).join(", ")] as const]),
       ...(why === "" ? [] : [["why", why] as const]),
+      ...(tag === "" ? [] : [["tag", tag] as const]),
     ];
+    const stopped = this.stopped().length;
     const idle = selection.countIdle();
     const sizes = this.groups.map((_, i) => selection.sizeOfGroup(i + 1));
-    const text = JSON.stringify([rows, idle, sizes]);
+    const text = JSON.stringify([rows, idle, stopped, sizes]);
     if (text === this.shown) {
       return; // most ticks change nothing here
     }
@@ -173,6 +192,8 @@ export class Panel {
     this.facts.dataset["chosen"] = chosen.join(",");
     this.facts.replaceChildren(facts(rows));
     this.idle.querySelector(".title")!.textContent = `idle ${count(idle)}`;
+    this.goOn.querySelector(".title")!.textContent = stopped === 0 ? "go on" : `go on ${count(stopped)}`;
+    this.goOn.disabled = stopped === 0;
     this.groups.forEach((button, i) => {
       const size = sizes[i]!;
       button.replaceChildren(String(i + 1), make("span", {}, size === 0 ? "" : count(size)));

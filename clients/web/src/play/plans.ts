@@ -6,16 +6,21 @@ import type { Ended } from "fogmarch";
 import type { Step } from "./markers.js";
 import type { UnitReport } from "./reports.js";
 
-interface Planned extends Step {
+/** An order that a unit has. */
+export interface Planned {
   order: number;
+  kind: string;
+  /** Where it goes, as far as that is known. */
+  x?: number;
+  y?: number;
 }
 
 export class Plans {
-  private readonly byAgent = new Map<number, Planned[]>();
+  private readonly byAgent = new Map<number, readonly Planned[]>();
   private readonly reports = new Map<number, UnitReport>();
 
   /** What was answered to agent.order: the first agent's order is `order`, the others count on from it. */
-  given(agents: readonly number[], order: number, queued: boolean, step: Step): void {
+  given(agents: readonly number[], order: number, queued: boolean, step: Omit<Planned, "order">): void {
     agents.forEach((agent, i) => {
       const before = queued ? this.byAgent.get(agent) ?? [] : [];
       this.byAgent.set(agent, [...before, { ...step, order: order + i }]);
@@ -25,9 +30,9 @@ export class Plans {
     });
   }
 
-  /** These have nothing to do that has a place. */
+  /** These have nothing to do. */
   forget(agents: readonly number[]): void {
-    agents.forEach((agent) => this.keep(agent, []));
+    agents.forEach((agent) => this.byAgent.delete(agent));
     agents.forEach((agent) => this.reports.delete(agent));
   }
 
@@ -35,28 +40,34 @@ export class Plans {
   told(units: readonly UnitReport[]): void {
     for (const unit of units) {
       this.reports.set(unit.agent, unit);
-      this.keep(unit.agent, unit.orders.flatMap(({ order, kind, goal: [x, y] }) =>
-        x === undefined || y === undefined ? [] : [{ order, kind, x, y }]));
+      this.keep(unit.agent, unit.orders.map(({ order, kind, goal: [x, y] }) =>
+        x === undefined || y === undefined ? { order, kind } : { order, kind, x, y }));
     }
   }
 
-  private keep(agent: number, steps: Planned[]): void {
-    if (steps.length === 0) {
+  private keep(agent: number, orders: readonly Planned[]): void {
+    if (orders.length === 0) {
       this.byAgent.delete(agent);
     } else {
-      this.byAgent.set(agent, steps);
+      this.byAgent.set(agent, orders);
     }
   }
 
   take(ended: readonly Ended[]): void {
     for (const { agent, order } of ended) {
-      this.keep(agent, (this.byAgent.get(agent) ?? []).filter((planned) => planned.order !== order));
+      this.keep(agent, this.orders(agent).filter((planned) => planned.order !== order));
       this.reports.delete(agent);
     }
   }
 
-  of(agent: number): readonly Step[] {
+  /** All that it is to do: first what it does now. */
+  orders(agent: number): readonly Planned[] {
     return this.byAgent.get(agent) ?? [];
+  }
+
+  /** Of that, what has a place. */
+  of(agent: number): readonly Step[] {
+    return this.orders(agent).filter((planned): planned is Planned & Step => planned.x !== undefined);
   }
 
   /** The cells that it enters next, from where it stands: x, y of each. Empty: not known. */

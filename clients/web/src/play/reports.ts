@@ -13,6 +13,7 @@ export interface UnitReport {
   orders: readonly { order: number; kind: string; goal: readonly number[] }[];
   path: readonly number[];
   why: string;
+  alerted: boolean;
 }
 
 export class Reports {
