@@ -283,7 +283,9 @@ static void on_copied(void *context, bool is_safe)
     unlink_and_free(creation);
 }
 
-// While the server goes down the world is listed all the same: it is released with the others.
+// Whatever came of the answer, the conductor has the world, and ticks it: it is listed, so that it
+// is released with the others while the server goes down, and dropped where another node of the
+// cluster took it before anybody was told of it.
 void fm_creation_added(fm_hub *hub, fm_job *job)
 {
     fm_creation *creation = job->creation;
@@ -292,8 +294,8 @@ void fm_creation_added(fm_hub *hub, fm_job *job)
     if (creation == NULL) {
         return; // restored by server/process/recovery.h, which has listed it
     }
-    if (status != FM_OK && status != FM_ERR_GOING_DOWN) {
-        fail(creation, status);
+    if (status == FM_ERR_NO_MEMORY) {
+        fail(creation, status); // the conductor has no room for it
         return;
     }
     creation->host->state = FM_HOST_LIVE;
@@ -304,7 +306,7 @@ void fm_creation_added(fm_hub *hub, fm_job *job)
     if (status == FM_OK) {
         fm_shipping_note_world(hub, creation->host, on_copied, creation);
     } else {
-        answer_error(creation, status);
+        answer_error(creation, status == FM_ERR_MOVED ? FM_ERR_NOT_READY : status);
         unlink_and_free(creation);
     }
 }
