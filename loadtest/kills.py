@@ -72,14 +72,14 @@ def free_port():
 class Node:
     """A server of the cluster, with a folder of its own."""
 
-    def __init__(self, build, folder, name, endpoint):
+    def __init__(self, build, folder, name, endpoint, *flags):
         self.name, self.port = name, 0
         self.folder = os.path.join(folder, name)
         os.mkdir(self.folder)
         self.port_file = os.path.join(self.folder, "port")
         self.command = [os.path.join(build, "bin/fogmarchd"), "--port-file", self.port_file,
                         "--cluster-name", "kills", "--cluster-node", name, "--cluster-endpoints", endpoint,
-                        "--journal-dir", self.folder, "--workers", "1"]
+                        "--journal-dir", self.folder, "--workers", "1", *flags]
         self.start()
 
     def start(self):
@@ -94,6 +94,11 @@ class Node:
 
     def connect(self):
         return fogmarch.connect_plain(f"127.0.0.1:{self.port}", name="kills.py", follow_s=0)
+
+    def log(self):
+        """Its last lines."""
+        with open(os.path.join(self.folder, "log"), errors="replace", encoding="utf-8") as file:
+            return "".join(file.readlines()[-20:])
 
     def end(self):
         if self.process.poll() is None:
@@ -247,14 +252,18 @@ def append_ms(nodes):
             "max": round(max((one["max_ms"] for one in figures), default=0.0), 1)}
 
 
-def start_etcd(folder):
+def etcd_program():
     program = shutil.which("etcd", path=os.environ.get("PATH", "") + ":/usr/bin:/usr/local/bin")
     if program is None:
-        sys.exit("kills.py: etcd is not there: apt install etcd-server")
+        sys.exit("etcd is not there: apt install etcd-server")
+    return program
+
+
+def start_etcd(folder):
     client, peer = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
     with open(os.path.join(folder, "etcd.log"), "wb") as log:
         process = subprocess.Popen(
-            [program, "--name", "m", "--data-dir", os.path.join(folder, "etcd"), "--listen-client-urls", client,
+            [etcd_program(), "--name", "m", "--data-dir", os.path.join(folder, "etcd"), "--listen-client-urls", client,
              "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
              "--initial-cluster", f"m={peer}"], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
     until(lambda: answers(int(client.rsplit(":", 1)[1])), "etcd")

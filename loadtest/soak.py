@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Hours of mixed load on one server, and whether anything grows that should not.
 
-    loadtest/soak.py [--build DIR] [--minutes N] [--kill-minutes N] [--agents N] [--players N]
+    loadtest/soak.py [--build DIR] [--cluster N] [--minutes N] [--kill-minutes N] [--agents N] [--players N]
                      [--seed N] [--output DIR]
     loadtest/soak.py --judge FILE.csv
 
@@ -15,7 +15,11 @@ Figures Some 500 times in a run: resident memory, descriptors, threads, size of 
         and are judged within each: the median of its last quarter against that of its second. Folder and ticks are
         judged over the whole run. BOUNDS says how much more is too much.
 
-Writes soak.csv, soak.svg and soak.json to DIR; prints the JSON. Exit status 1: something grew, or a world was not what
+With --cluster N the same on N nodes and three members of etcd (soak_cluster.py): what is killed is the node that has the
+world, which another one continues; members are stopped until etcd has to send them its database. Figures are those of
+all nodes and all members together, with the size of etcd's database.
+
+Writes soak.csv, soak.svg and soak.json to DIR, with --cluster cluster-soak.*; prints the JSON. Exit status 1: something grew, or a world was not what
 it had to be. --judge looks at a table of before. Needs python3-msgpack.
 """
 
@@ -36,8 +40,9 @@ import time
 import msgpack
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../clients/python"))
+sys.path[:0] = [HERE, os.path.join(HERE, "../clients/python")]
 import fogmarch  # noqa: E402
+import soak_cluster  # noqa: E402
 
 PATIENCE = 60.0
 SAMPLES = 500
@@ -94,7 +99,25 @@ class Server:
     def connect(self, name="soak"):
         return fogmarch.connect_plain(f"127.0.0.1:{self.port}", name=name, timeout_s=PATIENCE)
 
-    def of_system(self):
+    def excuses(self, _error):
+        return False
+
+    def revive(self, _world):
+        self.kill()
+        self.start()
+
+    def terminate(self):
+        """Returns the exit code."""
+        self.process.terminate()
+        return self.process.wait(PATIENCE)
+
+    def left_behind(self, client):
+        return client.world_list()["worlds"]
+
+    def more(self):
+        return {}
+
+    def sample(self):
         """Resident MiB, descriptors, threads, MiB of the folder."""
         base = f"/proc/{self.process.pid}"
         with open(f"{base}/statm", encoding="ascii") as file:
@@ -142,6 +165,8 @@ class Load:
             except LOST:
                 self.stop.wait(0.2)
             except Exception as error:  # a bug, of this program or of the server: the run says so
+                if self.server.excuses(error):
+                    continue
                 self.errors.append(f"{body.__name__}: {error!r}")
                 self.stop.wait(1)
 
@@ -210,7 +235,7 @@ class Load:
 
     def make_worlds(self, chance):
         with self.server.connect("maker") as client:
-            for left in client.world_list()["worlds"]:  # by a crash
+            for left in self.server.left_behind(client):  # by a crash
                 if left["name"].startswith("other-"):
                     client.world_destroy(world=left["world"])
             name = f"other-{chance.randrange(1 << 30)}"
@@ -240,10 +265,14 @@ def growth_of(values):
     return statistics.median(values[-quarter:]), statistics.median(values[quarter:2 * quarter])
 
 
+def bounds_of(rows):
+    return soak_cluster.BOUNDS if "etcd_db_mib" in rows[0] else BOUNDS
+
+
 def judge(rows):
     """Of each figure: the stretch in which it grew most, and whether that is too much. null: all were too short."""
     found = {}
-    for name, (by, times, more) in BOUNDS.items():
+    for name, (by, times, more) in bounds_of(rows).items():
         stretches = {}
         for row in rows:
             stretches.setdefault(row["life"] if by == "life" else 0, []).append(row)
@@ -266,7 +295,7 @@ def chart(rows, path):
     last = max(float(row["second"]) for row in rows) or 1.0
     kills = [float(b["second"]) for a, b in zip(rows, rows[1:]) if a["life"] != b["life"]]
     parts = []
-    for i, name in enumerate(BOUNDS):
+    for i, name in enumerate(bounds_of(rows)):
         top = 24 + i * (height + gap)
         values = [float(row[name]) for row in rows]
         most = max(values) * 1.1 or 1.0
@@ -279,7 +308,7 @@ def chart(rows, path):
         points = " ".join(f'{left + float(row["second"]) / last * (width - left - 10):.1f},'
                           f'{top + height - value / most * height:.1f}' for row, value in zip(rows, values))
         parts.append(f'<polyline points="{points}"/>')
-    bottom = 24 + len(BOUNDS) * (height + gap)
+    bottom = 24 + len(bounds_of(rows)) * (height + gap)
     parts.append(f'<text x="{width - 10}" y="{bottom - 14}" class="n">{last / 60:.1f} minutes; dashed: kill -9</text>')
     with open(path, "w", encoding="utf-8") as file:
         file.write(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom}" font-family="sans-serif" '
@@ -292,16 +321,19 @@ def sample(server, load, begun):
     with server.connect("sampler") as client:
         stats = client.stats(world=load.world, reset=True)
     ticks = stats["world"]["tick_ms"]
-    values = (round(time.monotonic() - begun, 1), server.lives, *server.of_system(), stats["server"]["sessions"],
+    values = (round(time.monotonic() - begun, 1), server.lives, *server.sample(), stats["server"]["sessions"],
               stats["world"]["agents"], ticks["count"], round(ticks["p99"], 2), round(ticks["max"], 2))
-    return dict(zip(COLUMNS, values))
+    return dict(zip(columns_of(server), values))
+
+
+def columns_of(server):
+    return COLUMNS if isinstance(server, Server) else soak_cluster.COLUMNS
 
 
 def revive(server, load):
     """Kill, start, and whether the world is where it has to be."""
-    server.kill()
     seen = load.seen
-    server.start()
+    server.revive(load.world)
     with server.connect() as client:
         info = client.world_info(world=load.world)
     if info["tick"] < seen:
@@ -326,6 +358,7 @@ def play(server, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=os.path.join(HERE, "../build/release"))
+    parser.add_argument("--cluster", type=int, default=0, metavar="N", help="nodes; 0: one server without etcd")
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--kill-minutes", type=float, default=20, help="0: never")
     parser.add_argument("--agents", type=int, default=2000)
@@ -343,22 +376,23 @@ def main():
         parser.error("--agents is 40 or more, --minutes more than 0")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory(prefix="fogmarch-soak-") as folder:
-        server = Server(options.build, folder)
+        server = (soak_cluster.Cluster(options.build, folder, options.cluster) if options.cluster
+                  else Server(options.build, folder))
         try:
             rows, load = play(server, options)
-            server.process.terminate()
-            code = server.process.wait(PATIENCE)
+            code = server.terminate()
         finally:
             server.kill()
     os.makedirs(options.output, exist_ok=True)
-    with open(os.path.join(options.output, "soak.csv"), "w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, COLUMNS)
+    path = os.path.join(options.output, "cluster-soak" if options.cluster else "soak")
+    with open(path + ".csv", "w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, columns_of(server))
         table.writeheader()
         table.writerows(rows)
-    chart(rows, os.path.join(options.output, "soak.svg"))
+    chart(rows, path + ".svg")
     result = {"minutes": options.minutes, "agents": options.agents, "lives": server.lives, "exit_code": code,
-              **load.counts, "errors": load.errors, "figures": judge(rows)}
-    with open(os.path.join(options.output, "soak.json"), "w", encoding="utf-8") as file:
+              **load.counts, **server.more(), "errors": load.errors, "figures": judge(rows)}
+    with open(path + ".json", "w", encoding="utf-8") as file:
         json.dump(result, file, indent=2)
     print(json.dumps(result, indent=2))
     return 1 if load.errors or code != 0 or any(entry["grows"] for entry in result["figures"].values()) else 0

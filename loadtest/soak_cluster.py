@@ -1,0 +1,209 @@
+"""Nodes and members for soak.py --cluster: a world that outlives its nodes, for as long as one likes.
+
+Three members of etcd on loopback, compacted every minute, and N nodes. `kill` takes the node that has the world; it is
+started again when another one has the world. Again and again a member that follows is stopped until it is further
+behind than its leader's log reaches back (SNAPSHOT_BEHIND entries), and woken: etcd then sends it its database, and it
+must have caught up before the next one is stopped.
+"""
+
+import glob
+import json
+import os
+import signal
+import subprocess
+import time
+import urllib.request
+
+import fogmarch
+import kills
+
+MEMBERS = 3
+SNAPSHOT_COUNT = 1000
+SNAPSHOT_BEHIND = 5000 + SNAPSHOT_COUNT + 500  # etcd 3.4 keeps 5,000 entries behind a snapshot
+COLUMNS = ("second", "life", "nodes_rss_mib", "etcd_rss_mib", "descriptors", "threads", "folder_mib", "etcd_db_mib",
+           "etcd_used_mib", "etcd_entries", "slow_behind", "snapshots", "append_mean_ms", "sessions", "agents",
+           "ticks", "tick_p99_ms", "tick_max_ms")
+# As in soak.py.
+BOUNDS = {
+    "nodes_rss_mib": ("life", 1.15, 16.0),
+    "etcd_rss_mib": ("run", 1.25, 64.0),
+    "descriptors": ("life", 1.0, 24.0),
+    "threads": ("life", 1.0, 3.0),  # libuv's pool begins when it is needed
+    "folder_mib": ("run", 1.25, 24.0),
+    "etcd_db_mib": ("run", 1.25, 24.0),
+    "tick_p99_ms": ("run", 1.5, 10.0),
+}
+MIB = 1 << 20
+
+
+def rss(process):
+    with open(f"/proc/{process.pid}/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Members:
+    """etcd."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        ports = [kills.free_port() for _ in range(2 * MEMBERS)]
+        self.ports = ports[:MEMBERS]
+        cluster = ",".join(f"m{i}=http://127.0.0.1:{port}" for i, port in enumerate(ports[MEMBERS:]))
+        self.processes = [self.start(i, ports[MEMBERS + i], cluster) for i in range(MEMBERS)]
+        self.endpoints = ",".join(f"127.0.0.1:{port}" for port in self.ports)
+        kills.until(lambda: all(self.status(i) for i in range(MEMBERS)), "etcd")
+        self.slow, self.slow_from = None, 0  # the member that is stopped, and the entries there were then
+        self.snapshots_before = 0
+        self.rounds = 0
+
+    def start(self, index, peer_port, cluster):
+        client, peer = (f"http://127.0.0.1:{port}" for port in (self.ports[index], peer_port))
+        with open(os.path.join(self.folder, f"etcd{index}.log"), "ab") as log:
+            return subprocess.Popen(
+                [kills.etcd_program(), "--name", f"m{index}", "--data-dir", os.path.join(self.folder, f"etcd{index}"),
+                 "--listen-client-urls", client, "--advertise-client-urls", client, "--listen-peer-urls", peer,
+                 "--initial-advertise-peer-urls", peer, "--initial-cluster", cluster, "--logger=zap",
+                 "--snapshot-count", str(SNAPSHOT_COUNT), "--auto-compaction-mode", "periodic",
+                 "--auto-compaction-retention", "1m", "--quota-backend-bytes", str(2 << 30)],
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+    def status(self, index):
+        """What a member says of itself; None: it does not answer."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.ports[index]}/v3/maintenance/status", data=b"{}",
+                                        timeout=5) as answer:
+                return json.load(answer)
+        except OSError:
+            return None
+
+    def entries(self, index):
+        return int((self.status(index) or {}).get("raftIndex", 0))
+
+    def snapshots(self):
+        """Databases that members were sent, as their logs say."""
+        count = 0
+        for path in glob.glob(os.path.join(self.folder, "etcd*.log")):
+            with open(path, errors="replace", encoding="utf-8") as file:
+                count += sum('"applied snapshot"' in line for line in file)
+        return count
+
+    def turn(self):
+        """Stops a member, wakes it, or looks whether it has caught up. Returns how far it is behind."""
+        first = next(i for i in range(MEMBERS) if i != self.slow)
+        entries = self.entries(first)
+        if self.slow is None:
+            status = self.status(first)
+            self.slow = next(i for i in range(MEMBERS) if i != first and
+                             self.status(i)["header"]["member_id"] != status.get("leader"))
+            self.slow_from, self.snapshots_before = entries, self.snapshots()
+            self.processes[self.slow].send_signal(signal.SIGSTOP)
+            return 0
+        behind = entries - self.slow_from
+        if self.slow_from > 0 and behind > SNAPSHOT_BEHIND:
+            self.processes[self.slow].send_signal(signal.SIGCONT)
+            self.slow_from = -1
+        if self.slow_from < 0:
+            behind = entries - self.entries(self.slow)
+            if behind < 50 and self.snapshots() > self.snapshots_before:
+                self.slow = None
+                self.rounds += 1
+        return behind
+
+    def figures(self):
+        """Of all processes their memory; of the largest database its size, and what of it is in use."""
+        said = [one for one in (self.status(i) for i in range(MEMBERS) if i != self.slow or self.slow_from < 0) if one]
+        return (round(sum(map(rss, self.processes)) / MIB, 2),
+                round(max(int(one.get("dbSize", 0)) for one in said) / MIB, 2),
+                round(max(int(one.get("dbSizeInUse", 0)) for one in said) / MIB, 2),
+                max(int(one["raftIndex"]) for one in said))
+
+    def end(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+class Cluster:
+    """What soak.py's Server is for one machine."""
+
+    def __init__(self, build, folder, count):
+        self.members = Members(folder)
+        self.nodes = [kills.Node(build, folder, f"n{i + 1}", self.members.endpoints, "--journal-size-max",
+                                 str(4 * MIB), "--log-level", "warning") for i in range(count)]
+        self.addresses = ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)
+        with self.nodes[0].connect() as client:
+            kills.until(lambda: len(client.cluster_status()["nodes"]) == count, "all nodes")
+        self.lives = 1
+        self.killed_at = 0.0
+        self.world = 0
+        self.took = []
+
+    @property
+    def port(self):
+        owner = kills.owner_of(self.nodes, self.world) if self.world else None
+        return (owner or self.nodes[0]).port
+
+    def connect(self, name="soak"):
+        return fogmarch.connect_plain(self.addresses, name=name, timeout_s=kills.PATIENCE, follow_s=kills.PATIENCE)
+
+    def excuses(self, error):
+        """What a client is told between a node's death and the takeover is no bug."""
+        return isinstance(error, fogmarch.RequestError) and time.monotonic() - self.killed_at < 20
+
+    def revive(self, world):
+        """Kills the node that has the world; waits until another has it, and starts it again."""
+        self.world = world
+        victim = kills.until(lambda: kills.owner_of(self.nodes, world), "an owner")
+        self.killed_at = begun = time.monotonic()
+        victim.process.kill()
+        victim.process.wait()
+        kills.until(lambda: kills.owner_of(self.nodes, world, victim), "a takeover")
+        self.took.append(round(time.monotonic() - begun, 2))
+        victim.start()
+        self.lives += 1
+
+    def left_behind(self, client):
+        return client.cluster_status()["worlds"]
+
+    def sample(self):
+        """Columns from nodes_rss_mib to append_mean_ms."""
+        descriptors = threads = size = 0
+        appends = []
+        for node in self.nodes:
+            if node.process.poll() is not None:
+                raise SystemExit(f"node {node.name} ended by itself with {node.process.returncode}: {node.log()}")
+            base = f"/proc/{node.process.pid}"
+            descriptors += len(os.listdir(f"{base}/fd"))
+            threads += len(os.listdir(f"{base}/task"))
+            for entry in os.scandir(node.folder):
+                try:
+                    size += entry.stat().st_size
+                except FileNotFoundError:
+                    pass  # a world that has just ended
+            with node.connect() as client:
+                appends.append(client.cluster_status()["appends"])
+        count = sum(one["count"] for one in appends)
+        mean = sum(one["mean_ms"] * one["count"] for one in appends) / max(count, 1)
+        nodes_rss = round(sum(rss(node.process) for node in self.nodes) / MIB, 2)
+        behind = self.members.turn()
+        etcd_rss, db, used, entries = self.members.figures()
+        return (nodes_rss, etcd_rss, descriptors, threads, round(size / MIB, 2), db, used, entries, behind,
+                self.members.snapshots(), round(mean, 2))
+
+    def more(self):
+        """What the result says besides."""
+        return {"nodes": len(self.nodes), "takeover_s": self.took, "slow_members": self.members.rounds,
+                "snapshots": self.members.snapshots()}
+
+    def terminate(self):
+        """Tells all nodes to end, one after the other. Returns the worst exit code."""
+        for node in self.nodes:
+            node.process.terminate()
+        return max(abs(node.process.wait(kills.PATIENCE)) for node in self.nodes)
+
+    def kill(self):
+        for node in self.nodes:
+            node.end()
+        for process in self.members.processes:
+            process.send_signal(signal.SIGCONT)
+        self.members.end()
