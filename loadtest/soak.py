@@ -380,6 +380,7 @@ def main():
                   else Server(options.build, folder))
         try:
             rows, load = play(server, options)
+            more = server.more()
             code = server.terminate()
         finally:
             server.kill()
@@ -391,7 +392,7 @@ def main():
         table.writerows(rows)
     chart(rows, path + ".svg")
     result = {"minutes": options.minutes, "agents": options.agents, "lives": server.lives, "exit_code": code,
-              **load.counts, **server.more(), "errors": load.errors, "figures": judge(rows)}
+              **load.counts, **more, "errors": load.errors, "figures": judge(rows)}
     with open(path + ".json", "w", encoding="utf-8") as file:
         json.dump(result, file, indent=2)
     print(json.dumps(result, indent=2))
