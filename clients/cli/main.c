@@ -41,6 +41,7 @@ static const struct row {
     {NULL, &fm_cli_save},
     {NULL, &fm_cli_load},
     {NULL, &fm_cli_terrain},
+    {NULL, &fm_cli_cost},
     {NULL, &fm_cli_build},
     {NULL, &fm_cli_demolish},
     {NULL, &fm_cli_destroy},

@@ -6,6 +6,7 @@
 #include "core/commands/apply.h"
 
 #include "core/commands/construction.h"
+#include "core/commands/costs.h"
 #include "core/commands/edits.h"
 #include "core/commands/order_command.h"
 #include "core/commands/permit.h"
@@ -34,6 +35,7 @@ static command_fn *const commands[FM_COMMAND_KIND_LAST + 1] = {
     [FM_COMMAND_PLACE] = fm_units_place,
     [FM_COMMAND_CANCEL] = fm_orders_cancel,
     [FM_COMMAND_RESUME] = fm_alert_resume,
+    [FM_COMMAND_COST] = fm_costs_command,
 };
 
 // ---- receipts ----------------------------------------------------------------------------------

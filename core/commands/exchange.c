@@ -21,15 +21,18 @@ static uint32_t count_free_slots(const fm_world *world, const struct fm_team *te
     return count;
 }
 
+// Also whether their planners can work for the new team, which may have costs of its own.
 static fm_status prepare_classes(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
     fm_status status = FM_OK;
     for (uint32_t i = 0; i < command->agent_count && status == FM_OK; i++) {
         *failed_index = i;
-        uint32_t class_index = command->set & FM_SET_CLASS
-                                   ? command->class_index
-                                   : fm_world_find(world, command->agents[i])->class_index;
-        status = fm_world_prepare_class(world, command->new_team, class_index);
+        const struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        uint32_t class_index =
+            command->set & FM_SET_CLASS ? command->class_index : agent->class_index;
+        bool fits = fm_world_planner_fits(world, &agent->spec, command->new_team, class_index);
+        status =
+            fits ? fm_world_prepare_class(world, command->new_team, class_index) : FM_ERR_BAD_VALUE;
     }
     *failed_index = status == FM_OK ? 0 : *failed_index;
     return status;

@@ -19,7 +19,7 @@ static fm_status check_planner(fm_world *world, const fm_command *command, uint3
         const fm_planner_spec *spec = command->planner.ops != NULL
                                           ? &command->planner
                                           : &fm_team_of(world, agent->team)->spec;
-        if (!fm_world_planner_fits(world, spec, agent->class_index)) {
+        if (!fm_world_planner_fits(world, spec, agent->team, agent->class_index)) {
             return FM_ERR_BAD_VALUE;
         }
     }

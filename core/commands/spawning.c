@@ -32,7 +32,7 @@ static fm_status check_spawn(fm_world *world, const fm_command *command, uint32_
         return FM_ERR_NO_CLASS;
     }
     const fm_planner_spec *spec = spawned_spec(world, command);
-    if (!fm_world_planner_fits(world, spec, command->class_index)) {
+    if (!fm_world_planner_fits(world, spec, command->team, command->class_index)) {
         return FM_ERR_BAD_VALUE;
     }
     if ((uint64_t)command->speed * FM_SPEED_STRAIGHT >

@@ -90,7 +90,7 @@ static fm_status check_set(const fm_world *world, const fm_command *command)
 // Whether an agent can be of another class where it stands, as far as the ground is concerned.
 static fm_status check_class(fm_world *world, const struct fm_agent *agent, uint32_t class_index)
 {
-    if (!fm_world_planner_fits(world, &agent->spec, class_index)) {
+    if (!fm_world_planner_fits(world, &agent->spec, agent->team, class_index)) {
         return FM_ERR_BAD_VALUE;
     }
     if (fm_view_is_blocked(fm_world_truth(world, class_index), agent->cell)) {

@@ -79,6 +79,7 @@ void fm_knowledge_destroy(fm_knowledge *knowledge)
     fm_bitmap_fini(&knowledge->blocked_transposed, memory);
     fm_bitmap_fini(&knowledge->stale, memory);
     fm_memory_release(memory, knowledge->weights, cell_count);
+    fm_cost_layer_fini(&knowledge->layer, memory);
     fm_memory_release(memory, knowledge->seen, cell_count);
     fm_buildings_seen_fini(&knowledge->buildings_seen, memory);
     fm_change_log_fini(&knowledge->log, memory);
@@ -134,6 +135,14 @@ static void set_blocked(fm_knowledge *knowledge, fm_cell cell, bool blocked)
     }
 }
 
+// What a cell of a look weighs for a class, with what the game adds.
+static uint32_t class_weight(const fm_knowledge *knowledge, const fm_movement_class *movement,
+                             fm_cell cell, fm_terrain terrain, uint8_t cost)
+{
+    return fm_cost_layer_weigh(&knowledge->layer, fm_grid_index(knowledge->truth, cell),
+                               fm_movement_weight(movement, terrain, cost));
+}
+
 // The classes' views follow the knowledge.
 static void tell_classes(fm_knowledge *knowledge, fm_cell cell, fm_terrain terrain, uint8_t cost,
                          bool was_known)
@@ -142,7 +151,8 @@ static void tell_classes(fm_knowledge *knowledge, fm_cell cell, fm_terrain terra
         fm_class_map *map = knowledge->classes[i];
         if (map != NULL) {
             uint64_t version = map->log.version;
-            fm_class_map_set(map, cell, fm_movement_weight(map->movement, terrain, cost));
+            fm_class_map_set(map, cell,
+                             class_weight(knowledge, map->movement, cell, terrain, cost));
             if (was_known && map->log.version != version) {
                 map->log.edited = map->log.version;
             }
@@ -162,6 +172,21 @@ static void note_building(fm_knowledge *knowledge, fm_cell cell, size_t i)
     }
 }
 
+// Planners on the view of "ground" are told of a cell that is not what it was.
+static void note_change(fm_knowledge *knowledge, fm_change change, bool was_known)
+{
+    fm_change_log_add(&knowledge->log, change, knowledge->memory);
+    if (knowledge->view.tiles != NULL) {
+        fm_tile_map_note(&knowledge->tiles, &knowledge->view, change.cell, change.cheaper);
+    }
+    knowledge->log.edited = was_known ? knowledge->log.version : knowledge->log.edited;
+}
+
+static uint8_t seen_weight(const fm_knowledge *knowledge, size_t i)
+{
+    return knowledge->weights == NULL ? FM_COST_FLOOR : knowledge->weights[i];
+}
+
 // What was known of a cell changes only when that is edited.
 static void learn_cell(fm_knowledge *knowledge, fm_cell cell, bool was_known)
 {
@@ -169,20 +194,23 @@ static void learn_cell(fm_knowledge *knowledge, fm_cell cell, bool was_known)
     size_t i = fm_grid_index(truth, cell);
     bool was_blocked = fm_bitmap_get(&knowledge->blocked, cell);
     bool is_blocked = fm_bitmap_get(&truth->blocked, cell);
-    uint8_t weight_before = knowledge->weights == NULL ? 1 : knowledge->weights[i];
-    uint8_t weight_after = truth->cost[i];
+    uint8_t cost = truth->cost[i];
+    uint32_t weight_before = fm_cost_layer_weigh(&knowledge->layer, i, seen_weight(knowledge, i));
+    uint32_t weight_after = fm_cost_layer_weigh(&knowledge->layer, i, cost);
 
     if (was_blocked != is_blocked) {
         set_blocked(knowledge, cell, is_blocked);
     }
     if (knowledge->weights != NULL) {
-        knowledge->weights[i] = weight_after;
+        knowledge->weights[i] = cost;
     }
-    if (weight_after != FM_COST_FLOOR && knowledge->view.weights == NULL) {
+    if (knowledge->layer.weights != NULL) {
+        knowledge->layer.weights[i] = (uint8_t)weight_after;
+    }
+    if (cost != FM_COST_FLOOR && knowledge->view.weights == NULL) {
         knowledge->wants_weights = true;
     }
-    note_learned(knowledge,
-                 (fm_learned){.cell = cell, .terrain = truth->terrain[i], .cost = weight_after});
+    note_learned(knowledge, (fm_learned){.cell = cell, .terrain = truth->terrain[i], .cost = cost});
     if (was_blocked != is_blocked || (!is_blocked && weight_before != weight_after)) {
         fm_change change = {
             .cell = cell,
@@ -190,17 +218,13 @@ static void learn_cell(fm_knowledge *knowledge, fm_cell cell, bool was_known)
             .cheaper = !is_blocked && (was_blocked || weight_after < weight_before),
             .costlier = is_blocked || (!was_blocked && weight_after > weight_before),
         };
-        fm_change_log_add(&knowledge->log, change, knowledge->memory);
-        if (knowledge->view.tiles != NULL) {
-            fm_tile_map_note(&knowledge->tiles, &knowledge->view, cell, change.cheaper);
-        }
-        knowledge->log.edited = was_known ? knowledge->log.version : knowledge->log.edited;
+        note_change(knowledge, change, was_known);
     }
     if (knowledge->buildings != NULL && knowledge->buildings->placed > 0) {
         note_building(knowledge, cell, i);
     }
     if (knowledge->has_class_maps) {
-        tell_classes(knowledge, cell, (fm_terrain)truth->terrain[i], weight_after, was_known);
+        tell_classes(knowledge, cell, (fm_terrain)truth->terrain[i], cost, was_known);
     }
 }
 
@@ -417,17 +441,74 @@ fm_status fm_knowledge_prepare_for_weights(fm_knowledge *knowledge)
     return prepare_classes_for_weights(knowledge);
 }
 
-void fm_knowledge_use_weights(fm_knowledge *knowledge)
+// From now on planners reckon with these weights.
+static void reckon_with(fm_knowledge *knowledge, const uint8_t *weights)
 {
-    FM_ASSERT(knowledge->weights != NULL);
     knowledge->wants_weights = false;
-    knowledge->view.weights = knowledge->weights;
+    knowledge->view.weights = weights;
     fm_view_set_rules(&knowledge->view, knowledge->view.connectivity, knowledge->steps);
     for (uint32_t i = 0; i < FM_CLASSES_MAX; i++) {
         if (knowledge->classes[i] != NULL) {
             fm_class_map_use_weights(knowledge->classes[i]);
         }
     }
+}
+
+void fm_knowledge_use_weights(fm_knowledge *knowledge)
+{
+    FM_ASSERT(knowledge->weights != NULL);
+    reckon_with(knowledge, knowledge->weights);
+}
+
+// ---- what the game adds -------------------------------------------------------------------------
+
+fm_status fm_knowledge_prepare_layer(fm_knowledge *knowledge)
+{
+    if (knowledge->layer.added != NULL) {
+        return FM_OK;
+    }
+    fm_status status = prepare_classes_for_weights(knowledge);
+    size_t cell_count = (size_t)knowledge->truth->width * knowledge->truth->height;
+    return status == FM_OK ? fm_cost_layer_init(&knowledge->layer, knowledge->weights, cell_count,
+                                                knowledge->memory)
+                           : status;
+}
+
+bool fm_knowledge_use_layer(fm_knowledge *knowledge)
+{
+    FM_ASSERT(knowledge->layer.weights != NULL);
+    bool rescales = knowledge->view.weights == NULL;
+    if (knowledge->view.weights != knowledge->layer.weights) {
+        reckon_with(knowledge, knowledge->layer.weights);
+    }
+    return rescales;
+}
+
+bool fm_knowledge_add_cost(fm_knowledge *knowledge, fm_cell cell, uint32_t added)
+{
+    FM_ASSERT(added <= FM_ADDED_COST_MAX && knowledge->view.weights == knowledge->layer.weights);
+    fm_cost_layer *layer = &knowledge->layer;
+    size_t i = fm_grid_index(knowledge->truth, cell);
+    if (layer->added[i] == added) {
+        return false;
+    }
+    uint32_t weight_before = layer->weights[i];
+    layer->added[i] = (uint8_t)added;
+    uint32_t weight_after = fm_cost_layer_weigh(layer, i, seen_weight(knowledge, i));
+    layer->weights[i] = (uint8_t)weight_after;
+    uint64_t fact = (uint64_t)cell << 16 | UINT64_C(0xff00) | added; // no terrain has that number
+    knowledge->digest = fm_mix64(knowledge->digest ^ (fact + 0x9e3779b97f4a7c15u));
+    if (weight_before != weight_after && !fm_bitmap_get(&knowledge->blocked, cell)) {
+        fm_change change = {
+            .cell = cell,
+            .cheaper = weight_after<weight_before, .costlier = weight_after> weight_before};
+        note_change(knowledge, change, true);
+    }
+    if (knowledge->has_class_maps) {
+        fm_learned look = fm_knowledge_look_up(knowledge, cell);
+        tell_classes(knowledge, cell, (fm_terrain)look.terrain, look.cost, true);
+    }
+    return true;
 }
 
 void fm_knowledge_note_edit(fm_knowledge *knowledge, fm_cell cell, fm_terrain terrain_before)
@@ -496,15 +577,17 @@ fm_status fm_knowledge_prepare_class(fm_knowledge *knowledge, uint32_t class_ind
                                 &map) != FM_OK) {
             return FM_ERR_NO_MEMORY;
         }
-        if (knowledge->weights != NULL && fm_class_map_prepare_for_weights(map) != FM_OK) {
+        bool has_weights = knowledge->weights != NULL || knowledge->layer.added != NULL;
+        if (has_weights && fm_class_map_prepare_for_weights(map) != FM_OK) {
             fm_class_map_destroy(map);
             return FM_ERR_NO_MEMORY;
         }
         for (uint32_t y = 0; y < truth->height; y++) {
             for (uint32_t x = 0; x < truth->width; x++) {
                 fm_learned look = fm_knowledge_look_up(knowledge, fm_cell_at(x, y));
-                uint32_t weight = fm_movement_weight(movement, (fm_terrain)look.terrain, look.cost);
-                fm_class_map_set(map, look.cell, weight);
+                fm_class_map_set(map, look.cell,
+                                 class_weight(knowledge, movement, look.cell,
+                                              (fm_terrain)look.terrain, look.cost));
             }
         }
         map->log_wanted = true;
@@ -591,7 +674,7 @@ size_t fm_knowledge_bytes(const fm_knowledge *knowledge)
     }
     return sizeof *knowledge + classes + knowledge->known.size + knowledge->blocked.size +
            knowledge->blocked_transposed.size + knowledge->stale.size +
-           (knowledge->weights != NULL ? cell_count : 0) +
+           (knowledge->weights != NULL ? cell_count : 0) + fm_cost_layer_bytes(&knowledge->layer) +
            (knowledge->seen != NULL ? cell_count : 0) + fm_change_log_bytes(&knowledge->log) +
            fm_tile_map_bytes(&knowledge->tiles) +
            knowledge->learned_capacity * sizeof *knowledge->learned;

@@ -18,6 +18,7 @@
 
 #include "core/map/buildings.h"
 #include "core/map/class_map.h"
+#include "core/map/cost_layer.h"
 
 #define FM_SENSE_RADIUS_MAX 64u // cells
 
@@ -70,7 +71,9 @@ typedef struct fm_knowledge {
     uint8_t *weights;             // as seen, 1 where unknown; NULL while the grid is unweighted
     fm_bitmap stale;              // known, but edited since; empty until the map is first edited
     uint8_t *seen;                // terrain as last seen, of stale cells; NULL until then
-    fm_view view;                 // of `blocked` and `weights`: what planners get
+    fm_cost_layer layer;          // what the game adds for the team; empty until it does
+    fm_view view;                 // of `blocked`, and the weights of the layer or `weights`: what
+                                  // planners get
     fm_tile_map tiles;            // of `view`; empty until something needs it
     const fm_memory *memory;
     fm_step_costs steps;
@@ -123,6 +126,24 @@ FM_CHECKED fm_status fm_knowledge_prepare_for_weights(fm_knowledge *knowledge);
 /// The team has seen its first cell of another cost (wants_weights): its planners' costs change
 /// scale, and all of them must start over. Serial stages only.
 void fm_knowledge_use_weights(fm_knowledge *knowledge);
+
+/// Before something is added to the team's costs for the first time: makes room for it. Serial
+/// stages and commands only.
+///
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_knowledge_prepare_layer(fm_knowledge *knowledge);
+
+/// The team reckons with its layer from now on, if it does not yet; after
+/// fm_knowledge_prepare_layer(). Serial stages and commands only.
+///
+/// @return whether that has changed the scale of costs, so that all of its planners must start over
+bool fm_knowledge_use_layer(fm_knowledge *knowledge);
+
+/// What is added to the cost of a cell from now on, seen or not; after fm_knowledge_use_layer().
+///
+/// @param added  0..FM_ADDED_COST_MAX (asserted)
+/// @return whether it was something else before
+bool fm_knowledge_add_cost(fm_knowledge *knowledge, fm_cell cell, uint32_t added);
 
 /// A cell of the true map has just been edited; `terrain_before` is what it was. Serial stages
 /// only, after fm_knowledge_prepare_for_edits().

@@ -13,7 +13,8 @@
 #define ANY      UINT32_MAX
 #define PLANS    (OF(TEAM) | OF(SPAWN) | OF(PLANNER))
 #define ORDERS   OF(ORDER)
-#define AREAS    (OF(TERRAIN) | OF(BUILD))
+#define AREAS    (OF(TERRAIN) | OF(BUILD) | OF(COST))
+#define EDITS    (OF(TERRAIN) | OF(BUILD))
 #define REMOVES  OF(DEMOLISH)
 #define SETS     OF(SET)
 #define PLACES   OF(PLACE)
@@ -27,10 +28,10 @@
     X(ANY, team, UINT32_MAX, "team")                                                               \
     X(ORDERS, order, FM_ORDER_KIND_COUNT - 1, "order")                                             \
     X(ORDERS, on_unreachable, FM_UNREACHABLE_WAIT, "on_unreachable")                               \
-    X(AREAS, terrain, FM_TERRAIN_COUNT - 1, "terrain")                                             \
+    X(EDITS, terrain, FM_TERRAIN_COUNT - 1, "terrain")                                             \
     X(AREAS, cost, UINT8_MAX, "cost")                                                              \
     X(PLANS | SETS, class_index, UINT32_MAX, "class")                                              \
-    X(AREAS, on_units, FM_UNITS_REFUSE, "on_units")                                                \
+    X(EDITS, on_units, FM_UNITS_REFUSE, "on_units")                                                \
     X(REMOVES, building, UINT32_MAX, "building")                                                   \
     X(ORDERS, queue, 1, "queue")                                                                   \
     X(ORDERS, radius, UINT32_MAX, "radius")                                                        \

@@ -22,7 +22,8 @@ fm_status fm_world_use_planner(fm_world *world, const fm_planner_spec *spec, uin
     uint32_t count = 0;
     for (uint32_t i = 0; i < agents->slot_count; i++) {
         struct fm_agent *agent = &agents->slots[i];
-        bool fits = fm_world_planner_fits(world, spec, agent->class_index);
+        bool fits =
+            agent->alive && fm_world_planner_fits(world, spec, agent->team, agent->class_index);
         count += agent->alive && !fits;
         if (agent->alive && fits) {
             fm_planner_release(world, agent);

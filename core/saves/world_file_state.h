@@ -130,6 +130,13 @@ enum fm_retry_memory {
     FM_RETRY_IS_OTHER, // they have changed
 };
 
+// Which costs a team reckons with.
+enum fm_weights_form {
+    FM_WEIGHTS_NONE,  // all are the same to it
+    FM_WEIGHTS_SEEN,  // those that it has seen
+    FM_WEIGHTS_LAYER, // and what the game adds, which follows; from version 6 on
+};
+
 // How an order's route is written.
 enum fm_route_form {
     FM_ROUTE_NONE,

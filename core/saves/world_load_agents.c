@@ -135,19 +135,36 @@ static fm_status load_buildings_seen(fm_world_loader *loader, fm_buildings_seen 
     return FM_OK;
 }
 
+// What the game adds to the team's costs, over the cells that it knows by now.
+static fm_status load_layer(fm_world_loader *loader, fm_knowledge *knowledge)
+{
+    if (loader->reader.failed) {
+        return FM_OK;
+    }
+    fm_status status = fm_knowledge_prepare_layer(knowledge);
+    if (status == FM_OK) {
+        fm_rows_take_bytes(&loader->reader, knowledge->layer.added, loader->width, loader->height,
+                           0, FM_ADDED_COST_MAX, "costs of a team");
+        fm_knowledge_use_layer(knowledge);
+        fm_cost_layer_sum(&knowledge->layer, knowledge->weights);
+    }
+    return status;
+}
+
 static fm_status load_knowledge(fm_world_loader *loader, struct fm_team *team)
 {
     fm_reader *reader = &loader->reader;
     fm_world *world = loader->world;
     uint64_t digest = fm_reader_take_u64(reader);
-    bool uses_weights = fm_reader_take_bool(reader, "uses_weights");
+    uint64_t form = fm_reader_take_bounded(
+        reader, loader->version < 6 ? FM_WEIGHTS_SEEN : FM_WEIGHTS_LAYER, "costs of a team");
     bool wants_weights = fm_reader_take_bool(reader, "wants_weights");
     // Each row takes a byte at least, so a few bytes cannot claim much memory.
     if (fm_reader_left(reader) < loader->height) {
         fm_reader_fail(reader, "What a team knows is cut off.");
         return FM_OK;
     }
-    if (!world->map.grid->weighted && (uses_weights || wants_weights)) {
+    if (!world->map.grid->weighted && (form == FM_WEIGHTS_SEEN || wants_weights)) {
         fm_reader_fail(reader, "A team knows of costs that the map does not have.");
         return FM_OK;
     }
@@ -161,14 +178,17 @@ static fm_status load_knowledge(fm_world_loader *loader, struct fm_team *team)
     knowledge->buildings = &world->map.buildings;
     knowledge->digest = digest;
     knowledge->wants_weights = wants_weights;
-    if (uses_weights) {
+    if (form == FM_WEIGHTS_SEEN) { // those of a layer are used once cells are known
         fm_knowledge_use_weights(knowledge);
         knowledge->wants_weights = wants_weights;
-    } else if (knowledge->view.weights != NULL) {
+    } else if (form == FM_WEIGHTS_NONE && knowledge->view.weights != NULL) {
         fm_reader_fail(reader, "A team that sees everything does not know of costs.");
     }
     status = load_cells(loader, knowledge);
-    return status == FM_OK ? load_buildings_seen(loader, &knowledge->buildings_seen) : status;
+    if (status == FM_OK) {
+        status = load_buildings_seen(loader, &knowledge->buildings_seen);
+    }
+    return status == FM_OK && form == FM_WEIGHTS_LAYER ? load_layer(loader, knowledge) : status;
 }
 
 // ---- a team -------------------------------------------------------------------------------------
@@ -612,7 +632,7 @@ static void check_agent(struct agents *a, const struct fm_agent *agent)
         fm_reader_fail(reader, "Agent %u has no class, or stands off the map or in another.", slot);
     } else if (!speed_fits(world, agent->speed) || agent->born >= world->agents.born) {
         fm_reader_fail(reader, "Agent %u has a speed or birth out of range.", slot);
-    } else if (!fm_world_planner_fits(world, &agent->spec, agent->class_index)) {
+    } else if (!fm_world_planner_fits(world, &agent->spec, agent->team, agent->class_index)) {
         fm_reader_fail(reader, "Agent %u has a planner that cannot work on this map.", slot);
     }
 }

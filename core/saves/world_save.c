@@ -214,11 +214,18 @@ static void put_buildings_seen(struct save *s, const fm_buildings_seen *seen)
 static void put_knowledge(struct save *s, const fm_knowledge *knowledge)
 {
     fm_writer_put_u64(s->writer, knowledge->digest);
-    fm_writer_put_varint(s->writer, knowledge->view.weights != NULL);
+    enum fm_weights_form form = knowledge->layer.added != NULL    ? FM_WEIGHTS_LAYER
+                                : knowledge->view.weights != NULL ? FM_WEIGHTS_SEEN
+                                                                  : FM_WEIGHTS_NONE;
+    fm_writer_put_varint(s->writer, form);
     fm_writer_put_varint(s->writer, knowledge->wants_weights);
     fm_rows_put_bits(s->writer, &knowledge->known);
     put_stale(s, knowledge);
     put_buildings_seen(s, &knowledge->buildings_seen);
+    if (form == FM_WEIGHTS_LAYER) {
+        fm_rows_put_bytes(s->writer, knowledge->layer.added, s->world->map.grid->width,
+                          s->world->map.grid->height);
+    }
 }
 
 static void put_slots(struct save *s, const struct fm_team *team)

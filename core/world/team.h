@@ -26,8 +26,10 @@ struct fm_team {
     uint32_t member_count, member_capacity;
     uint32_t agent_free; // head of the list of its free slots through `planner`, FM_SLOT_NONE
     uint64_t orders_given;
-    uint32_t exchanges; // slots that it has got from other teams, or given to them See
-    // core/crowd/jam.h.
+    uint64_t cost_tick;  // in which `cost_cells` counts
+    uint32_t cost_cells; // that commands have named, see core/commands/costs.h
+    uint32_t exchanges;  // slots that it has got from other teams, or given to them
+    // See core/crowd/jam.h.
     struct fm_jam *jams; // that are worked on
     uint32_t jam_count;
     uint32_t stuck_left; // agents that were stuck at the last search for jams: at most so many wait

@@ -23,7 +23,10 @@
 #define FM_ORDER_QUEUE_MAX      32u        // orders of an agent that wait for their turn
 #define FM_WAYPOINTS_MAX        32u        // of one patrol; cells that one flees from
 #define FM_ORDER_RADIUS_MAX     64u        // cells
-#define FM_TAG_SIZE_MAX         64u        // bytes of an agent's tag
+#define FM_COST_CELLS_MAX                                                                          \
+    (1u << 16)              // of one team whose added cost commands set between two
+                            // ticks
+#define FM_TAG_SIZE_MAX 64u // bytes of an agent's tag
 
 // Names an agent from its birth to its death; a stale id is never taken for a live one. All zero
 // means "no agent". On the wire: generation << 32 | index1.
@@ -265,9 +268,10 @@ typedef enum fm_command_kind {
     FM_COMMAND_PLACE,    // agents, cells (one each), placing: they stand there now
     FM_COMMAND_CANCEL,   // agents, orders (one each; an agent may be named again): these end
     FM_COMMAND_RESUME,   // agents, ticks: those that have stopped for an enemy go on
+    FM_COMMAND_COST,     // team, cells, rects, cost: what is added to theirs for the team
 } fm_command_kind;
 
-#define FM_COMMAND_KIND_LAST FM_COMMAND_RESUME
+#define FM_COMMAND_KIND_LAST FM_COMMAND_COST
 
 // When a queued order's turn comes. The order under way is not in the queue.
 typedef enum fm_turn {
@@ -305,10 +309,10 @@ typedef struct fm_command_id {
 // from a client: fm_world_apply() checks them all before it changes anything.
 typedef struct fm_command {
     fm_command_kind kind;
-    uint32_t team; // SPAWN: of the new agents; BUILD, DEMOLISH: the owner; with agents: theirs, or
-                   // FM_ALL_TEAMS, any
+    uint32_t team; // SPAWN: of the new agents; BUILD, DEMOLISH: the owner; COST: whose searches
+                   // heed it; with agents: theirs, or FM_ALL_TEAMS, any
     const fm_agent_id *agents; // REMOVE, ORDER, PLANNER, SET, PLACE, CANCEL
-    const fm_cell *cells;      // SPAWN, ORDER, TERRAIN, PLACE
+    const fm_cell *cells;      // SPAWN, ORDER, TERRAIN, PLACE, COST
     const uint64_t *orders;    // ORDER with a turn that wants it, CANCEL: ids, one of each agent
     uint32_t agent_count, cell_count, order_count;
     const fm_command_id *id; // leaves a receipt; NULL: none. That there is no receipt of this id
@@ -367,11 +371,12 @@ typedef struct fm_command {
             uint32_t max_detour;    // move without spread and formation: per cent of the first path
                                     // known that it may get, 100..FM_DETOUR_PERCENT_MAX; 0: any
         };
-        struct { // FM_COMMAND_TERRAIN, FM_COMMAND_BUILD
+        struct { // FM_COMMAND_TERRAIN, FM_COMMAND_BUILD, FM_COMMAND_COST
             const fm_rect *rects;
             uint32_t rect_count;
             fm_terrain terrain;   // TERRAIN: 0 (FM_TERRAIN_UNKNOWN) keeps each cell's terrain
-            uint8_t cost;         // TERRAIN: 0 keeps each cell's cost
+            uint8_t cost;         // TERRAIN: 0 keeps each cell's cost; COST: 0..FM_ADDED_COST_MAX,
+                                  // in place of what was added before
             fm_on_units on_units; // BUILD
         };
         uint32_t building; // FM_COMMAND_DEMOLISH: id

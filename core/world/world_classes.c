@@ -94,16 +94,19 @@ void fm_world_classes_use_weights(fm_world *world)
     }
 }
 
-bool fm_world_planner_fits(const fm_world *world, const fm_planner_spec *spec, uint32_t class_index)
+bool fm_world_planner_fits(const fm_world *world, const fm_planner_spec *spec, uint32_t team,
+                           uint32_t class_index)
 {
-    return fm_planner_spec_fits(spec, fm_world_rules_get(world)->connectivity,
-                                fm_world_truth(world, class_index)->weights != NULL);
+    bool is_weighted =
+        fm_world_truth(world, class_index)->weights != NULL ||
+        (team != FM_ALL_TEAMS && fm_team_of(world, team)->knowledge->layer.added != NULL);
+    return fm_planner_spec_fits(spec, fm_world_rules_get(world)->connectivity, is_weighted);
 }
 
 bool fm_world_some_class_fits(const fm_world *world, const fm_planner_spec *spec)
 {
     for (uint32_t i = 0; i < fm_world_rules_get(world)->class_count; i++) {
-        if (fm_world_planner_fits(world, spec, i)) {
+        if (fm_world_planner_fits(world, spec, FM_ALL_TEAMS, i)) {
             return true;
         }
     }

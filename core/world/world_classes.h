@@ -42,10 +42,13 @@ FM_CHECKED fm_status fm_world_classes_prepare_for_weights(fm_world *world);
 void fm_world_classes_use_weights(fm_world *world);
 
 /// Whether a planner can work for a class, under the rules and on the map as they are.
-bool fm_world_planner_fits(const fm_world *world, const fm_planner_spec *spec,
+///
+/// @param team  for whose agents: it may have costs of its own; FM_ALL_TEAMS: for those of a team
+///              that has none
+bool fm_world_planner_fits(const fm_world *world, const fm_planner_spec *spec, uint32_t team,
                            uint32_t class_index);
 
-/// The same for some class of the rules.
+/// The same for some class of the rules, in a team that has no costs of its own.
 bool fm_world_some_class_fits(const fm_world *world, const fm_planner_spec *spec);
 
 /// The cells from which an agent looks around, within the square that it covers.

@@ -81,6 +81,7 @@ static uint32_t mark_of(const fm_command *command)
     case FM_COMMAND_PLACE:
     case FM_COMMAND_CANCEL:
     case FM_COMMAND_RESUME:
+    case FM_COMMAND_COST:
         return 0;
     }
     FM_UNREACHABLE();

@@ -482,22 +482,40 @@ static fm_status read_set(const fm_request *request, fm_command *command, char *
     return FM_OK;
 }
 
-static fm_status fill_terrain(const fm_request *request, fm_job *job, char *error)
+static fm_status take_area(const fm_request *request, fm_job *job, char *error)
 {
     bool has_cells = request->values[FM_FIELD_CELLS].present;
     bool has_rects = request->values[FM_FIELD_RECTS].present;
     if (!has_cells && !has_rects) {
-        snprintf(error, FM_ERROR_TEXT_SIZE, "terrain.set: cells or rects are wanted");
+        snprintf(error, FM_ERROR_TEXT_SIZE, "%s: cells or rects are wanted",
+                 fm_method_name(request->method));
         return FM_ERR_BAD_FIELD;
     }
-    fm_status status = read_set(request, &job->command.command, error);
-    if (status == FM_OK && has_cells) {
+    fm_status status = FM_OK;
+    if (has_cells) {
         status = take_cells(request, FM_FIELD_CELLS, job, error);
     }
     if (status == FM_OK && has_rects) {
         status = take_rects(request, job, error);
     }
     return status;
+}
+
+static fm_status fill_terrain(const fm_request *request, fm_job *job, char *error)
+{
+    fm_status status = take_area(request, job, error);
+    return status == FM_OK ? read_set(request, &job->command.command, error) : status;
+}
+
+static fm_status fill_cost(const fm_request *request, fm_job *job, char *error)
+{
+    job->command.command.cost = (uint8_t)request->values[FM_FIELD_COST].number;
+    return take_area(request, job, error);
+}
+
+fm_status fm_take_team_cost(fm_session *session, const fm_request *request, char *error)
+{
+    return fm_request_post_command(session, request, FM_COMMAND_COST, fill_cost, error);
 }
 
 fm_status fm_take_team_create(fm_session *session, const fm_request *request, char *error)

@@ -43,6 +43,19 @@ static void describe_permit(const fm_job *job, char *error)
     }
 }
 
+static void describe_cost(const fm_job *job, char *error)
+{
+    if (job->status == FM_ERR_LIMIT) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "a team's costs change by %u cells a tick at most: wait for the next",
+                 FM_COST_CELLS_MAX);
+    } else if (job->status == FM_ERR_NOT_READY) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "the team, or one of its agents, has a planner that needs equal costs: "
+                 "agent.planner changes an agent's");
+    }
+}
+
 // Which cell, and which agent does not fit.
 static int describe_cell(const fm_job *job, fm_cell cell, uint32_t class_index, char *error,
                          size_t size)
@@ -102,9 +115,12 @@ void fm_failure_describe(const fm_job *job, char *error)
         snprintf(error, FM_ERROR_TEXT_SIZE,
                  "entry %u: this planner cannot work by the rules of the world",
                  command->result.failed_index);
+    } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_COST) {
+        describe_cost(job, error);
     } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_SET &&
                job->status == FM_ERR_BAD_VALUE) {
-        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: its planner cannot work for this class",
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "entry %u: its planner cannot work for this class, or this team",
                  command->result.failed_index);
     } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_PLACE &&
                job->status == FM_ERR_BAD_VALUE) {

@@ -16,6 +16,8 @@
 #define LEAVE_SIZE    2u
 #define BUILDING_SIZE 6u
 #define ENDED_SIZE    5u
+#define ALERT_SIZE    5u
+#define TAGGED_SIZE   2u
 #define LOAD_SIZE     5u
 #define MOTION_SIZE   4u // besides waypoints
 
@@ -25,15 +27,16 @@
 struct draft {
     const fm_scene *scene;
     const msgpack_object *params;
-    fm_numbers agents, classes, leave, buildings, ended, motion;
-    const uint8_t *steps, *runs;
-    size_t steps_size, runs_size;
+    fm_numbers agents, classes, leave, buildings, ended, alerts, motion, tagged;
+    const uint8_t *steps, *runs, *tags;
+    size_t steps_size, runs_size, tags_size;
     fm_publication *block;
     // The arrays, which the block's `changes` show as constant, and their room.
     fm_agent_look *entered, *changed;
     fm_agent_left *left;
     fm_learned *cells;
     fm_order_ended *ended_orders;
+    fm_alert *alert_looks;
     fm_building_look *building_looks;
     fm_sight_flip *flips;
     uint32_t changed_room, cell_room, flip_room, course_room;
@@ -107,6 +110,20 @@ static bool count_courses(struct draft *draft)
     return true;
 }
 
+// Whether `tags` has the bytes that `tagged` counts.
+static bool are_tags_whole(const struct draft *draft)
+{
+    uint64_t size = 0;
+    for (uint32_t at = 1; at < draft->tagged.count; at += TAGGED_SIZE) {
+        uint64_t tag_size = fm_numbers_at(draft->tagged, at);
+        if (tag_size > FM_TAG_SIZE_MAX) {
+            return false;
+        }
+        size += tag_size;
+    }
+    return draft->tagged.count % TAGGED_SIZE == 0 && size == draft->tags_size;
+}
+
 static bool draft_init(struct draft *draft, const fm_scene *scene, const msgpack_object *params,
                        const char *agents)
 {
@@ -118,16 +135,20 @@ static bool draft_init(struct draft *draft, const fm_scene *scene, const msgpack
         .leave = fm_object_numbers(params, "leave"),
         .buildings = fm_object_numbers(params, "buildings"),
         .ended = fm_object_numbers(params, "ended"),
+        .alerts = fm_object_numbers(params, "alerts"),
+        .tagged = fm_object_numbers(params, "tagged"),
         .motion = fm_object_numbers(params, "motion"),
     };
     draft->steps = fm_object_bytes(params, "steps", &draft->steps_size);
     draft->runs = fm_object_bytes(params, "runs", &draft->runs_size);
+    draft->tags = fm_object_bytes(params, "tags", &draft->tags_size);
     bool are_whole =
         draft->agents.count % AGENT_SIZE == 0 && draft->classes.count % CLASS_SIZE == 0 &&
         draft->leave.count % LEAVE_SIZE == 0 && draft->buildings.count % BUILDING_SIZE == 0 &&
         draft->buildings.count / BUILDING_SIZE <= FM_BUILDINGS_MAX &&
-        draft->ended.count % ENDED_SIZE == 0;
-    return are_whole && count_steps(draft) && count_cells(draft) && count_courses(draft);
+        draft->ended.count % ENDED_SIZE == 0 && draft->alerts.count % ALERT_SIZE == 0;
+    return are_whole && are_tags_whole(draft) && count_steps(draft) && count_cells(draft) &&
+           count_courses(draft);
 }
 
 // ---- the block ---------------------------------------------------------------------------------
@@ -147,13 +168,16 @@ static void *take_array(char **cursor, size_t count, size_t size)
 static bool make_block(struct draft *draft)
 {
     const fm_scene *scene = draft->scene;
-    draft->changed_room += draft->classes.count / CLASS_SIZE; // of agents that did not move
+    // Those who did not move may have another class, or another tag.
+    draft->changed_room += draft->classes.count / CLASS_SIZE + draft->tagged.count / TAGGED_SIZE;
     size_t size = padded(sizeof *draft->block) +
                   padded(draft->agents.count / AGENT_SIZE * sizeof *draft->entered) +
                   padded(draft->changed_room * sizeof *draft->changed) +
                   padded(draft->leave.count / LEAVE_SIZE * sizeof *draft->left) +
                   padded(draft->cell_room * sizeof *draft->cells) +
                   padded(draft->ended.count / ENDED_SIZE * sizeof *draft->ended_orders) +
+                  padded(draft->alerts.count / ALERT_SIZE * sizeof *draft->alert_looks) +
+                  padded(draft->tagged.count / TAGGED_SIZE * sizeof *draft->block->tags) +
                   padded(draft->buildings.count / BUILDING_SIZE * sizeof *draft->building_looks) +
                   padded(draft->flip_room * sizeof *draft->flips) +
                   padded(draft->course_room * sizeof *draft->block->courses);
@@ -179,6 +203,9 @@ static bool make_block(struct draft *draft)
     draft->cells = take_array(&cursor, draft->cell_room, sizeof *draft->cells);
     draft->ended_orders =
         take_array(&cursor, draft->ended.count / ENDED_SIZE, sizeof *draft->ended_orders);
+    draft->alert_looks =
+        take_array(&cursor, draft->alerts.count / ALERT_SIZE, sizeof *draft->alert_looks);
+    block->tags = take_array(&cursor, draft->tagged.count / TAGGED_SIZE, sizeof *block->tags);
     draft->building_looks =
         take_array(&cursor, draft->buildings.count / BUILDING_SIZE, sizeof *draft->building_looks);
     draft->flips = take_array(&cursor, draft->flip_room, sizeof *draft->flips);
@@ -188,6 +215,7 @@ static bool make_block(struct draft *draft)
     block->changes.left = draft->left;
     block->changes.cells = draft->cells;
     block->changes.ended = draft->ended_orders;
+    block->changes.alerts = draft->alert_looks;
     block->changes.buildings = draft->building_looks;
     block->changes.sight = draft->flips;
     return true;
@@ -282,8 +310,8 @@ static bool read_steps(struct draft *draft)
     return true;
 }
 
-// The classes come in the order of the lists, so the next one is mostly near where the last one
-// was.
+// Classes and tags come in the order of the lists, so the next one is mostly near where the last
+// one was.
 static fm_agent_look *find_look(fm_agent_look *looks, uint32_t count, uint64_t id, uint32_t *near)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -296,26 +324,61 @@ static fm_agent_look *find_look(fm_agent_look *looks, uint32_t count, uint64_t i
     return NULL;
 }
 
-static bool read_classes(struct draft *draft)
+// Where the last agent was found in the two lists.
+struct near {
+    uint32_t entered, changed;
+};
+
+// An agent's look among those that came or changed; one that is shown and did neither changes now.
+// NULL: nobody knows it.
+static fm_agent_look *need_look(struct draft *draft, uint64_t id, struct near *near)
 {
     fm_changes *changes = &draft->block->changes;
+    fm_agent_look *look = find_look(draft->entered, changes->entered_count, id, &near->entered);
+    if (look == NULL) {
+        look = find_look(draft->changed, changes->changed_count, id, &near->changed);
+    }
+    const fm_scene_agent *agent = shown_at(draft->scene, fm_agent_id_unpack(id).index1);
+    if (look == NULL && agent != NULL && agent->id == id) {
+        look = &draft->changed[changes->changed_count++];
+        *look = look_of(agent);
+    }
+    return look;
+}
+
+static bool read_classes(struct draft *draft)
+{
     fm_numbers numbers = draft->classes;
-    uint32_t near_entered = 0, near_changed = 0;
+    struct near near = {0};
     for (uint32_t at = 0; at < numbers.count; at += CLASS_SIZE) {
-        uint64_t id = fm_numbers_at(numbers, at), class_index = fm_numbers_at(numbers, at + 1);
-        fm_agent_look *look = find_look(draft->entered, changes->entered_count, id, &near_entered);
-        if (look == NULL) {
-            look = find_look(draft->changed, changes->changed_count, id, &near_changed);
-        }
-        const fm_scene_agent *agent = shown_at(draft->scene, fm_agent_id_unpack(id).index1);
-        if (look == NULL && agent != NULL && agent->id == id) {
-            look = &draft->changed[changes->changed_count++];
-            *look = look_of(agent);
-        }
+        uint64_t class_index = fm_numbers_at(numbers, at + 1);
+        fm_agent_look *look = need_look(draft, fm_numbers_at(numbers, at), &near);
         if (look == NULL || class_index >= FM_CLASSES_MAX) {
             return false;
         }
         look->class_index = (uint32_t)class_index;
+    }
+    return true;
+}
+
+static bool read_tags(struct draft *draft)
+{
+    fm_numbers numbers = draft->tagged;
+    const uint8_t *bytes = draft->tags;
+    struct near near = {0};
+    for (uint32_t at = 0; at < numbers.count; at += TAGGED_SIZE) {
+        fm_agent_look *look = need_look(draft, fm_numbers_at(numbers, at), &near);
+        if (look == NULL) {
+            return false;
+        }
+        look->tells_tag = true;
+        fm_tag_look *tag = &draft->block->tags[draft->block->tag_count++];
+        tag->name = look->name;
+        tag->size = (uint8_t)fm_numbers_at(numbers, at + 1);
+        if (tag->size > 0) {
+            memcpy(tag->bytes, bytes, tag->size);
+            bytes += tag->size;
+        }
     }
     return true;
 }
@@ -352,6 +415,21 @@ static bool read_ended(struct draft *draft)
         ended->reason = (fm_order_end)reason;
         if (reason >= FM_END_COUNT ||
             !read_cell(draft->scene->host, numbers, at + 3, &ended->cell)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_alerts(struct draft *draft)
+{
+    fm_numbers numbers = draft->alerts;
+    for (uint32_t at = 0; at < numbers.count; at += ALERT_SIZE) {
+        fm_alert *alert = &draft->alert_looks[draft->block->changes.alert_count++];
+        alert->order = alert->number = fm_numbers_at(numbers, at);
+        alert->agent = alert->name = fm_agent_id_unpack(fm_numbers_at(numbers, at + 1));
+        alert->seen = alert->seen_name = fm_agent_id_unpack(fm_numbers_at(numbers, at + 2));
+        if (!read_cell(draft->scene->host, numbers, at + 3, &alert->cell)) {
             return false;
         }
     }
@@ -544,7 +622,7 @@ static fm_status read_keyframe(struct draft *draft)
     draft->block->is_snapshot = true;
     draft->block->is_cut = draft->scene->live;
     draft->block->changes.buildings_changed = true;
-    if (!read_agents(draft) || !read_classes(draft) || !read_motion(draft) ||
+    if (!read_agents(draft) || !read_classes(draft) || !read_tags(draft) || !read_motion(draft) ||
         !read_buildings(draft)) {
         return FM_ERR_BAD_MESSAGE;
     }
@@ -557,7 +635,7 @@ fm_status fm_picture_of_keyframe(const fm_scene *scene, const msgpack_object *pa
 {
     struct draft draft;
     if (!draft_init(&draft, scene, params, "agents") || draft.steps != NULL || draft.runs != NULL ||
-        draft.leave.count > 0 || draft.ended.count > 0) {
+        draft.leave.count > 0 || draft.ended.count > 0 || draft.alerts.count > 0) {
         return FM_ERR_BAD_MESSAGE;
     }
     if (!make_block(&draft)) {
@@ -593,7 +671,8 @@ static bool read_delta(struct draft *draft)
     read_load(draft);
     read_runs(draft);
     return read_leave(draft) && read_agents(draft) && read_steps(draft) && read_classes(draft) &&
-           read_motion(draft) && read_buildings(draft) && read_ended(draft);
+           read_tags(draft) && read_motion(draft) && read_buildings(draft) && read_ended(draft) &&
+           read_alerts(draft);
 }
 
 fm_status fm_picture_of_delta(const fm_scene *scene, const msgpack_object *params,

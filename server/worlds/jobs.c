@@ -87,6 +87,7 @@ static void keep_count(fm_host *host, const fm_job_command *command)
     case FM_COMMAND_PLACE:
     case FM_COMMAND_CANCEL:
     case FM_COMMAND_RESUME:
+    case FM_COMMAND_COST:
         break;
     }
 }
@@ -138,6 +139,7 @@ static fm_status check_permit(const fm_host *host, fm_job_command *command)
     case FM_COMMAND_PLACE:
     case FM_COMMAND_CANCEL:
     case FM_COMMAND_RESUME:
+    case FM_COMMAND_COST:
         return FM_OK;
     }
     FM_UNREACHABLE();

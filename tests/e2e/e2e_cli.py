@@ -587,6 +587,11 @@ class CliTest(unittest.TestCase):
         self.assertRegex(self.cli("path", "0,4", "2,4", "--cells"), r"(?m)^0,4 1,4 2,4$")
         self.refuse(1, "cell 0,0 cannot be entered: no place for class 'ground' (1 x 1 cells)", "path", "0,0", "9,4")
         self.refuse(1, "off_grid", "terrain", "free", "50,50")
+        self.cli("team")
+        self.assertEqual(self.cli("cost", "9", "0,0,3,1", "--team", 1), "3 cells changed\n")
+        self.assertEqual(self.json("cost", "0", "1,0", "--team", 1), {"changed": 1})
+        self.refuse(2, "--team says whose paths heed it", "cost", "9", "0,0")
+        self.refuse(2, "is not a cost in 0..249", "cost", "250", "0,0", "--team", 1)
         self.refuse(2, "is not of the form X,Y", "path", "0", "9,4")
 
     def test_path_on_what_a_team_knows(self):

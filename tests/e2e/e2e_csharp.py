@@ -19,7 +19,7 @@ import tempfile
 
 from fogmarch_server import PATIENCE, Server, run
 from mirror import Mirror
-from probe import Probe, around, make_world, mirror_until
+from probe import Probe, around, make_world, mark, mirror_until
 from secure import Secure, make_certificate
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -52,10 +52,10 @@ def the_view_shows_what_the_bytes_say():
         world, (team, other), (base, far) = make_world(client, paused=True, classes="ground;tank:size=2,ground=1")
         agents = client.call("agent.spawn", world=world, team=team, cells=around(base, 20))["agents"]
         tanks = client.call("agent.spawn", world=world, team=team, cells=[base[0] + 6, base[1]], **{"class": "tank"})
-        client.call("agent.spawn", world=world, team=other, cells=around(far, 3))
+        enemies = client.call("agent.spawn", world=world, team=other, cells=around(far, 3))["agents"]
         with probe_of(server.port, world, team) as probe, probe_of(server.port, world, 0) as everything:
-            mirrors = {client.call("subscribe", world=world, team=team, motion=True)["subscription"]: Mirror(),
-                       client.call("subscribe", world=world, motion=True)["subscription"]: Mirror()}
+            mirrors = {client.call("subscribe", world=world, team=team, motion=True, sight=True)["subscription"]: Mirror(),
+                       client.call("subscribe", world=world, motion=True, sight=True)["subscription"]: Mirror()}
             probes = dict(zip(mirrors, (probe, everything)))
             for one in probes.values():
                 assert one.shown(0)[1]["tick"] == 0
@@ -68,16 +68,19 @@ def the_view_shows_what_the_bytes_say():
                     client.call("building.place", world=world, team=team, on_units="push",
                                 rect=[base[0] + 6, base[1] + 6, 2, 3])
                     client.call("terrain.set", world=world, set="swamp", cost=5, rects=[base[0], base[1], 4, 1])
+                mark(client, world, agents[-1], enemies[0], base, tick)
                 client.call("world.step", world=world, ticks=1)
                 mirror_until(client, mirrors, tick)
-                if tick in (1, 2, 19, 20, 21, 40, 59):
+                if tick in (1, 2, 5, 9, 15, 19, 20, 21, 40, 59):
                     for number, mirror in mirrors.items():
                         state, said = probes[number].shown(tick)
                         assert state == mirror.state(), (tick, number)
                         assert [tuple(one) for one in said["ended"]] == mirror.ended
+                        assert [tuple(one) for one in said["alerts"]] == mirror.alerts
+            assert all(mirror.tags and mirror.alerts for mirror in mirrors.values())
             state, said = everything.shown(59)
             assert len(state[2]) == 21 and state[3] and state[4] and said["ended"]
-            assert any(motion[2] for motion in state[5].values())  # waypoints
+            assert any(motion[2] for motion in state[6].values())  # waypoints
             for agent, (whose, x, y, _) in state[2].items():
                 truth = client.call("debug.inspect", world=world, agent=agent)
                 assert (truth["team"], truth["cell"]) == (whose, [x, y]), agent
@@ -92,7 +95,7 @@ def a_view_that_moves_and_one_that_goes_on():
         agents = client.call("agent.spawn", world=world, team=team, cells=around(base, 11))["agents"]
         with probe_of(server.port, world, 0) as probe:
             probe.shown(0)
-            number = client.call("subscribe", world=world, motion=True)["subscription"]
+            number = client.call("subscribe", world=world, motion=True, sight=True)["subscription"]
             mirrors = {number: Mirror()}
             subscription = 1  # the first of its session
             client.call("agent.order", world=world, agents=agents[1:], kind="move", goal=far)
@@ -161,7 +164,7 @@ def over_tls():
         client.call("hello", protocol=1, client="tls")
         world, (team, _), (base, far) = make_world(client, paused=True)
         agents = client.call("agent.spawn", world=world, team=team, cells=around(base, 20))["agents"]
-        mirrors = {client.call("subscribe", world=world, team=team, motion=True)["subscription"]: Mirror()}
+        mirrors = {client.call("subscribe", world=world, team=team, motion=True, sight=True)["subscription"]: Mirror()}
         with probe_of(server.port, world, team, trusted) as probe:
             probe.shown(0)
             client.call("agent.order", world=world, agents=agents, kind="move", goal=far)

@@ -20,7 +20,7 @@ import tempfile
 
 from fogmarch_server import PATIENCE, Server, run, until as wait_for
 from mirror import Mirror
-from probe import around, form_of, make_world
+from probe import around, form_of, make_world, mark
 from secure import Secure, make_certificate
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -44,9 +44,9 @@ def begin(script, **environment):
 
 
 class Probe:
-    def __init__(self, port, world, team, ticks, rects=None, resume_at=-1, certificate=""):
+    def __init__(self, port, world, team, ticks, rects=None, resume_at=-1, certificate="", sight=False):
         task = {"port": port, "world": world, "team": team, "ticks": ticks, "rects": rects or {},
-                "resume_at": resume_at, "certificate": certificate}
+                "resume_at": resume_at, "certificate": certificate, "sight": sight}
         self.process = begin("probe.gd", FOGMARCH_PROBE=json.dumps(task))
 
     def said(self):
@@ -87,10 +87,10 @@ def the_view_shows_what_the_bytes_say():
         world, (team, other), (base, far) = make_world(client, paused=True, classes="ground;tank:size=2,ground=1")
         agents = client.call("agent.spawn", world=world, team=team, cells=around(base, 20))["agents"]
         tanks = client.call("agent.spawn", world=world, team=team, cells=[base[0] + 6, base[1]], **{"class": "tank"})
-        client.call("agent.spawn", world=world, team=other, cells=around(far, 3))
+        enemies = client.call("agent.spawn", world=world, team=other, cells=around(far, 3))["agents"]
         mirror = Mirror()
-        client.call("subscribe", world=world, team=team)
-        with Probe(server.port, world, team, [0, 1, 20, 21, 50]) as probe:
+        client.call("subscribe", world=world, team=team, sight=True)
+        with Probe(server.port, world, team, [0, 1, 2, 5, 9, 15, 20, 21, 50], sight=True) as probe:
             state, said = probe.shown()
             until(client, mirror, 0)
             assert state == mirror.state()
@@ -103,13 +103,15 @@ def the_view_shows_what_the_bytes_say():
                     client.call("building.place", world=world, team=team, on_units="push",
                                 rect=[base[0] + 6, base[1] + 6, 2, 3])
                     client.call("terrain.set", world=world, set="swamp", cost=5, rects=[base[0], base[1], 4, 1])
+                mark(client, world, agents[-1], enemies[0], base, tick)
                 client.call("world.step", world=world, ticks=1)
                 until(client, mirror, tick)
-                if tick in (1, 20, 21, 50):
+                if tick in (1, 2, 5, 9, 15, 20, 21, 50):
                     state, said = probe.shown()
                     assert said["tick"] == tick and state == mirror.state(), tick
                     assert [tuple(one) for one in said["orders"]] == mirror.ended
-            assert len(state[2]) == 18 and state[3] and state[4]
+                    assert [tuple(one) for one in said["alerts"]] == mirror.alerts
+            assert len(state[2]) >= 18 and state[3] and state[4] and mirror.tags and mirror.alerts
             for agent, (whose, x, y, _) in state[2].items():
                 truth = client.call("debug.inspect", world=world, agent=agent)
                 assert (truth["team"], truth["cell"]) == (whose, [x, y]), agent

@@ -298,6 +298,23 @@ def terrain():
             "off_grid"
         assert client.refused("terrain.set", set="free", rects=[1, 2, 3, 4, 5], **edit) == \
             "bad_field"
+        for _ in range(2):
+            client.call("team.create", world=world)
+        costs = dict(world=world, team=1)
+        straight = client.call("path.query", **{"from": [2, 10], "to": [20, 10]}, **costs)
+        assert client.call("team.cost", cost=20, rects=[8, 4, 3, 12], cells=[8, 16], **costs)["changed"] == 37
+        assert client.call("team.cost", cost=20, cells=[8, 4, 8, 3], **costs)["changed"] == 1
+        around = client.call("path.query", **{"from": [2, 10], "to": [20, 10]}, **costs)
+        assert around["length"] > straight["length"]
+        cells = list(zip(around["cells"][::2], around["cells"][1::2]))
+        assert not [cell for cell in cells if 8 <= cell[0] < 11 and 4 <= cell[1] < 16], cells
+        theirs = {"from": [2, 10], "to": [20, 10], "team": 2, "world": world}
+        assert client.call("path.query", **theirs)["length"] == straight["length"]
+        assert client.refused("team.cost", cost=250, cells=[1, 1], **costs) == "bad_field"
+        assert client.refused("team.cost", cost=5, **costs) == "bad_field"
+        assert client.refused("team.cost", cost=5, cells=[32, 0], **costs) == "off_grid"
+        assert client.refused("team.cost", cost=5, cells=[1, 1], world=world, team=9) == "no_team"
+        assert client.refused("team.cost", cost=5, cells=[1, 1], world=world) == "bad_field"
 
 
 def paths():

@@ -86,8 +86,11 @@ def spawn(admin, source, world, team, kind):
 def play(admin, source, world, agents):
     """Something of all that changes a picture."""
     chosen = source.sample(agents, 6)
-    admin.call("agent.order", world=world, agents=chosen, kind="move",
+    admin.call("agent.order", world=world, agents=chosen, kind="move", alert=source.randrange(1, 8),
                goal=[source.randrange(SIDE), source.randrange(SIDE)])
+    admin.call("agent.resume", world=world, agents=chosen[:3])
+    admin.call("agent.set", world=world, agents=chosen[:4], tag=source.randbytes(source.choice([0, 1, 64])),
+               tag_shown=source.random() < 0.5)
     if source.random() < 0.3:
         x, y = source.randrange(SIDE - 3), source.randrange(SIDE)
         admin.call("terrain.set", world=world, rects=[x, y, 3, 1], set="blocked")
@@ -98,16 +101,28 @@ def play(admin, source, world, agents):
     admin.call("world.step", world=world, ticks=source.randrange(1, 4))
 
 
+def face(admin, world, agent, enemy):
+    """One that stops for an enemy at once, and has a tag."""
+    admin.call("agent.place", world=world, agents=[agent, enemy], cells=[30, 30, 32, 30], place="nearest")
+    admin.call("agent.order", world=world, agents=[agent], kind="hold", alert=20)
+    admin.call("agent.set", world=world, agents=[agent], tag=b"hero")
+    admin.call("world.step", world=world, ticks=3)
+
+
 def same(direct, relayed):
     """Waits until both show the same; which ticks came in one delta may differ, and with it the last one's number."""
     def is_same():
         direct.pump()
         relayed.pump()
         if direct.tick != relayed.tick:
-            return direct.state() == relayed.state() and sorted(direct.ended) == sorted(relayed.ended)
+            return direct.state() == relayed.state() and told_once(direct) == told_once(relayed)
         assert direct.tick is None or direct.state() == relayed.state(), "the same tick, and another picture"
         return direct.tick is not None
     until(is_same, lambda: f"tick {direct.tick}: {relayed.tick}")
+
+
+def told_once(view):
+    return sorted(view.ended), sorted(view.alerts)
 
 
 def knows(relay, world):
@@ -140,11 +155,15 @@ def relaying():
             views = [{"world": world, "encoding": "dense"}, {"world": world, "team": 1, "sight": True},
                      *({"world": world, **random_view(source)} for _ in range(4))]
             pairs = [(View(server, **view), View(relay, **view)) for view in views for relay in (first, second)]
+            face(admin, world, agents[0], agents[-1])
+            for direct, relayed in pairs:
+                same(direct, relayed)
+            assert all(relayed.tags == {agents[0]: b"hero"} and relayed.alerts for _, relayed in pairs[:2])
             for _ in range(12):
                 play(admin, source, world, agents)
                 for direct, relayed in pairs:
                     same(direct, relayed)
-            assert all(sorted(direct.ended) == sorted(relayed.ended) for direct, relayed in pairs)
+            assert all(told_once(direct) == told_once(relayed) for direct, relayed in pairs)
             assert all(relayed.deltas > 3 for _, relayed in pairs[:4])
             view = pairs[1][1]
             view.client.call("subscription.move", subscription=view.number, rect=[5, 6, 20, 10])

@@ -30,6 +30,7 @@ class Mirror:
         self.looks = {}
         self.agents = {}
         self.ended = []
+        self.alerts = []
         self.buildings = {}  # number: owner, x, y, width, height
         self.classes = {}  # of agents of another movement class than the first
         self.tags = {}  # of agents that have one
@@ -77,7 +78,7 @@ class Mirror:
         self.deltas += 1
         assert params["tick"] >= self.tick, "time runs backwards"
         self.tick = params["tick"]
-        for name in ("moved", "enter", "leave", "cells", "ended", "classes", "tagged", "visible"):
+        for name in ("moved", "enter", "leave", "cells", "ended", "alerts", "classes", "tagged", "visible"):
             assert params.get(name) != [], f"{name} is empty"
         for name in ("steps", "runs", "sight"):
             assert params.get(name) != b"", f"{name} is empty"
@@ -121,6 +122,8 @@ class Mirror:
         self._see(params)
         ended = params.get("ended", [])
         self.ended += [tuple(ended[i:i + 5]) for i in range(0, len(ended), 5)]
+        alerts = params.get("alerts", [])
+        self.alerts += [tuple(alerts[i:i + 5]) for i in range(0, len(alerts), 5)]
 
     def _step(self, steps):
         ids = {number % 2**32: number for number in self.agents}

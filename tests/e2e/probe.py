@@ -16,7 +16,22 @@ def form_of(said):
     classes = {one[0]: one[5] for one in said["agents"] if one[5]}
     buildings = {one[0]: tuple(one[1:]) for one in said["buildings"]}
     motions = {one[0]: (one[1], one[2], tuple(one[3:])) for one in said.get("motions", ())}
-    return (tuple(said["rect"]), looks, agents, classes, buildings, *([motions] if motions else []))
+    visible = [] if said.get("visible") is None else [{tuple(cell) for cell in said["visible"]}]
+    tags = {one[0]: bytes(one[1]) for one in said.get("tags", ())}
+    return (tuple(said["rect"]), looks, agents, classes, buildings, *visible, *([motions] if motions else []),
+            *([tags] if tags else []))
+
+
+def mark(client, world, agent, enemy, spot, tick):
+    """Tags that come, change and go, and one that stops for an enemy: something else in some of the ticks."""
+    if tick in (2, 5):
+        client.call("agent.set", world=world, agents=[agent, enemy], tag=b"h" * tick, tag_shown=tick == 5)
+    if tick == 8:
+        client.call("agent.place", world=world, agents=[agent, enemy], cells=[*spot, spot[0] + 2, spot[1]],
+                    place="nearest")
+        client.call("agent.order", world=world, agents=[agent], kind="hold", alert=20)
+    if tick == 15:
+        client.call("agent.set", world=world, agents=[agent], tag=b"")
 
 
 class Probe:

@@ -74,6 +74,13 @@ static const fm_command commands[] = {
      .tag_shown = true,
      .sight = 9,
      .new_team = 2},
+    {.kind = FM_COMMAND_COST,
+     .team = 2,
+     .cells = cells + 2,
+     .cell_count = 1,
+     .rects = rects + 1,
+     .rect_count = 1,
+     .cost = 40},
     {.kind = FM_COMMAND_REMOVE, .agents = agents, .agent_count = 1},
 };
 

@@ -40,7 +40,7 @@ VALUES = {
     ("world.create", "name"): b"\1", ("world.load", "name"): b"\1", ("token.create", "role"): b"\0",
     ("hello", "token"): b"\0", ("agent.order", "kind"): b"\0", ("agent.order", "cells"): bytes([4, 3, 8, 5, 8]),
     ("building.place", "rect"): bytes([4, 3, 9, 2, 2]), ("agent.place", "cells"): bytes([4, 8, 9, 3, 9]),
-    "orders": bytes([2, 1, 2]),
+    "orders": bytes([2, 1, 2]), ("team.cost", "team"): b"\0\0",
 }
 for replay_method in ("seek", "play", "pause", "close"):
     VALUES["replay." + replay_method, "world"] = b"\1"
@@ -60,7 +60,11 @@ NEEDS = {
     "world.create": ("generator", "width", "height"), "path.query": ("from", "to"), "path.distance": ("from", "to"),
     "path.reachable": ("from", "to"), "agent.order": ("goal",), "map.upload": ("total",), "world.info": ("world",),
     "terrain.set": ("cells",), "token.create": ("world", "team"), "world.load": ("name",),
+    "team.cost": ("cells",),
 }
+
+# The world to begin with, of methods that need a certain one: units that go on trees alone are put nowhere else.
+SETUP_OF = {"agent.place": 4}
 
 # Uses up what was made before it: a program for each shape.
 USING_UP = {"save.download", "world.load"}
@@ -160,7 +164,8 @@ def write_methods():
         tail = [request(name, client, chance, how=8) for client in (PLAYER_2, ADMIN_2)] + [step(SLEEP, bytes([30]))]
         room = STEPS_MAX - len(head) - len(tail)
         for part, steps in enumerate(parts_of(shapes, name, asker, chance, room)):
-            write("method-%s%s" % (name, "-%d" % part if part > 0 else ""), index % SETUPS, head + steps + tail)
+            write("method-%s%s" % (name, "-%d" % part if part > 0 else ""), SETUP_OF.get(name, index % SETUPS),
+                  head + steps + tail)
 
 
 def parts_of(shapes, name, asker, chance, room):

@@ -7,6 +7,7 @@
 #include "core/commands/permit.h"
 #include "core/world/agent.h"
 #include "core/world/agent_marks.h"
+#include "core/world/team.h"
 #include "core/world/world_classes.h"
 #include "tests/support/support.h"
 
@@ -171,9 +172,48 @@ static fm_command building_command(fm_random *random, const fm_grid *grid, uint3
     };
 }
 
+static fm_command *add(fm_script_step *step)
+{
+    assert_true(step->command_count < FM_SCRIPT_COMMANDS_MAX);
+    return &step->commands[step->command_count++];
+}
+
+// What one team's paths keep away from, by lots of its own: games without it stay as they were.
+static void write_cost(const fm_script *script, const fm_grid *grid, fm_script_step *step,
+                       uint32_t i)
+{
+    fm_random random = fm_random_seed(fm_mix64(script->map.seed + i));
+    if (script->map.seed % 3 != 0 || fm_random_below(&random, 6) != 0) {
+        return;
+    }
+    fm_cell corner = random_cell(&random, grid), cell = random_cell(&random, grid);
+    uint32_t right = grid->width - fm_cell_x(corner), below = grid->height - fm_cell_y(corner);
+    fm_rect rect = {fm_cell_x(corner), fm_cell_y(corner),
+                    1 + fm_random_below(&random, right < 12 ? right : 12),
+                    1 + fm_random_below(&random, below < 12 ? below : 12)};
+    *add(step) = (fm_command){
+        .kind = FM_COMMAND_COST,
+        .team = 1 + fm_random_below(&random, script->team_count),
+        .cells = keep(&cell, sizeof cell),
+        .cell_count = 1,
+        .rects = keep(&rect, sizeof rect),
+        .rect_count = 1,
+        .cost = (uint8_t)(fm_random_below(&random, 3) == 0 ? 0 : fm_random_below(&random, 250)),
+    };
+}
+
 bool fm_script_is_exclusive(const fm_world *world)
 {
     return fm_world_rules_get(world)->occupancy == FM_OCCUPANCY_EXCLUSIVE;
+}
+
+bool fm_script_has_costs(const fm_world *world)
+{
+    bool has = false;
+    for (uint32_t team = 1; team <= fm_world_team_count(world); team++) {
+        has = has || fm_team_of(world, team)->knowledge->layer.added != NULL;
+    }
+    return has;
 }
 
 bool fm_script_has_renamed(const fm_world *world)
@@ -185,12 +225,6 @@ bool fm_script_has_renamed(const fm_world *world)
         }
     }
     return false;
-}
-
-static fm_command *add(fm_script_step *step)
-{
-    assert_true(step->command_count < FM_SCRIPT_COMMANDS_MAX);
-    return &step->commands[step->command_count++];
 }
 
 // Half of a team's agents, of one class. Where the class fits almost nowhere they are fewer.
@@ -296,6 +330,7 @@ void fm_script_write(fm_script *script, fm_world *world, fm_random *random, uint
     if (fm_random_below(random, 8) == 0 && script->agent_count > 0) {
         write_life(script, world, random, step);
     }
+    write_cost(script, grid, step, i);
 }
 
 static void note_removed(fm_script *script, const fm_command *command)
@@ -480,7 +515,8 @@ void fm_script_destroy(fm_script *script)
             const fm_command *command = &script->steps[i].commands[j];
             free((void *)command->agents);
             free((void *)command->cells);
-            if (command->kind == FM_COMMAND_TERRAIN || command->kind == FM_COMMAND_BUILD) {
+            if (command->kind == FM_COMMAND_TERRAIN || command->kind == FM_COMMAND_BUILD ||
+                command->kind == FM_COMMAND_COST) {
                 free((void *)command->rects);
             }
         }

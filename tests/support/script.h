@@ -65,5 +65,8 @@ void fm_script_replay(const fm_script *script, fm_world *world, fm_workers *work
 
 bool fm_script_is_exclusive(const fm_world *world);
 
+/// Whether a team has costs of its own.
+bool fm_script_has_costs(const fm_world *world);
+
 /// Whether an agent has another name than its slot says: it has changed its team.
 bool fm_script_has_renamed(const fm_world *world);

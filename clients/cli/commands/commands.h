@@ -32,6 +32,7 @@ extern const fm_cli_command fm_cli_cancel;      // agent_commands.c
 extern const fm_cli_command fm_cli_place;       // unit_commands.c
 extern const fm_cli_command fm_cli_report;      // unit_commands.c
 extern const fm_cli_command fm_cli_terrain;     // map_commands.c
+extern const fm_cli_command fm_cli_cost;        // map_commands.c
 extern const fm_cli_command fm_cli_build;       // map_commands.c
 extern const fm_cli_command fm_cli_demolish;    // map_commands.c
 extern const fm_cli_command fm_cli_path;        // path.c

@@ -1,4 +1,5 @@
-// clients/cli/commands/map_commands.c: `terrain`, `build` and `demolish`: edits of the true map.
+// clients/cli/commands/map_commands.c: `terrain`, `build`, `demolish`: edits of the true map;
+// `cost`: what is added to it for one team.
 
 #include "clients/cli/commands/commands.h"
 
@@ -75,6 +76,29 @@ static int run_terrain(fm_cli *cli)
     return 0;
 }
 
+static int run_cost(fm_cli *cli)
+{
+    uint64_t cost;
+    if (!fm_parse_uint(cli->arguments[0], FM_ADDED_COST_MAX, &cost)) {
+        fm_cli_usage_error(cli, "'%s' is not a cost in 0..%u", cli->arguments[0],
+                           FM_ADDED_COST_MAX);
+    }
+    if (fm_cli_value(cli, "team") == NULL) {
+        fm_cli_usage_error(cli, "--team says whose paths heed it");
+    }
+    fm_cli_connect(cli);
+    uint64_t world = fm_cli_world_option(cli);
+    fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
+    fm_params_uint(&cli->params, FM_FIELD_COST, cost);
+    pack_places(cli);
+    fm_cli_pack_options(cli);
+    const msgpack_object *result = fm_cli_call(cli, FM_METHOD_TEAM_COST);
+    if (!fm_cli_print_json(cli, result)) {
+        print_changed(result);
+    }
+    return 0;
+}
+
 static int run_build(fm_cli *cli)
 {
     fm_rect rect;
@@ -133,6 +157,29 @@ const fm_cli_command fm_cli_terrain = {
     .arguments_min = 2,
     .arguments_max = FM_CLI_GIVEN_MAX,
     .run = run_terrain,
+};
+
+static const fm_cli_option cost_options[] = {
+    FM_CLI_OPTION_WORLD,
+    {"team", 't', FM_CLI_UINT, "N", "whose paths heed it", FM_FIELD_TEAM},
+    {.name = NULL},
+};
+
+const fm_cli_command fm_cli_cost = {
+    .name = "cost",
+    .arguments = "COST PLACE...",
+    .summary = "have a team's paths keep away from cells",
+    .details =
+        "Adds COST (0 to 249) to what cells cost one team, in place of what was added before;\n"
+        "open floor costs 1. Its paths go round them where that is cheaper. Nothing is blocked,\n"
+        "and other teams have nothing to do with it. A PLACE is a cell X,Y or a rectangle\n"
+        "X,Y,WIDTH,HEIGHT.",
+    .examples = "fogmarch cost 20 40,30,13,13 --team 1\n"
+                "fogmarch cost 0 40,30,13,13 --team 1",
+    .options = cost_options,
+    .arguments_min = 2,
+    .arguments_max = FM_CLI_GIVEN_MAX,
+    .run = run_cost,
 };
 
 static const fm_cli_option build_options[] = {

@@ -281,9 +281,11 @@ namespace Fogmarch
         /// <param name="rect">x, y, width, height of the part that is wanted; null: all</param>
         /// <param name="every">at most one delta in so many ticks</param>
         /// <param name="motion">with how agents move: View.TryGetMotion()</param>
-        public View Subscribe(long world, long team = 0, long[] rect = null, long every = 1, bool motion = false)
+        /// <param name="sight">with which cells are visible now: View.FogAt()</param>
+        public View Subscribe(long world, long team = 0, long[] rect = null, long every = 1, bool motion = false,
+                              bool sight = false)
         {
-            return Subscribe(new View(this, world, team, rect, every, motion), false);
+            return Subscribe(new View(this, world, team, rect, every, motion, sight), false);
         }
 
         /// <summary>
@@ -316,7 +318,8 @@ namespace Fogmarch
             bool isMoved = view.Resumes && Follows && view.Width > 0;
             long[] rect = isMoved ? new long[] { view.X, view.Y, view.Width, view.Height } : view.Asked;
             Request request = Begin("subscribe").Set("world", view.World).Set("rect", rect)
-                .Set("every", view.Every).Set("motion", view.HasMotion ? true : (bool?)null);
+                .Set("every", view.Every).Set("motion", view.HasMotion ? true : (bool?)null)
+                .Set("sight", view.HasSight ? true : (bool?)null);
             if (view.Team != 0)
             {
                 request.Set("team", view.Team);

@@ -10,6 +10,7 @@ namespace Fogmarch
         private static readonly HashSet<string> Commands = new HashSet<string>
         {
             "team.create",
+            "team.cost",
             "agent.spawn",
             "agent.remove",
             "agent.order",
@@ -232,6 +233,30 @@ namespace Fogmarch
                 .Set("world", world)
                 .Set("planner", planner)
                 .Set("weight", weight)
+                .Set("command_id", commandId);
+        }
+
+        /// <summary>Adds to what cells cost one team, seen or not: its paths keep away from them where
+        /// another way is cheaper, as from the reach of a tower. Nothing is blocked by it, and no other team
+        /// has to do with it. What was added to a cell before is replaced. All cells or, on an error, none.
+        /// Lowest role: admin.</summary>
+        /// <param name="world">number of the world</param>
+        /// <param name="team">whose paths heed it</param>
+        /// <param name="cost">what is added to the cost of a cell, which is 1 on open floor; 0: nothing any
+        /// more. A cell costs at most 250 in all</param>
+        /// <param name="cells">x, y of each cell</param>
+        /// <param name="rects">x, y, width, height of each rectangle</param>
+        /// <param name="commandId">makes sending again safe, see *Sending again*; of the client's own
+        /// choice</param>
+        public Request TeamCost(long world, long team, long cost, IReadOnlyList<long> cells = null,
+            IReadOnlyList<long> rects = null, long? commandId = null)
+        {
+            return Begin("team.cost")
+                .Set("world", world)
+                .Set("team", team)
+                .Set("cost", cost)
+                .Set("cells", cells)
+                .Set("rects", rects)
                 .Set("command_id", commandId);
         }
 

@@ -109,6 +109,38 @@ namespace Fogmarch
         public int Height;
     }
 
+    /// <summary>What a view knows of a cell.</summary>
+    public enum Fog
+    {
+        /// <summary>It was never seen, or is not in view.</summary>
+        Hidden,
+
+        /// <summary>It was seen, and is not now.</summary>
+        Explored,
+
+        /// <summary>It is seen now; only in a view with sight.</summary>
+        Visible,
+    }
+
+    /// <summary>A unit that stopped for an enemy.</summary>
+    public struct Alert
+    {
+        /// <summary>Its order's id.</summary>
+        public long Order;
+
+        /// <summary>Who stopped.</summary>
+        public long Agent;
+
+        /// <summary>The enemy; 0: out of sight again.</summary>
+        public long Seen;
+
+        /// <summary>Where that stood.</summary>
+        public int X;
+
+        /// <summary>As X.</summary>
+        public int Y;
+    }
+
     /// <summary>An order that ended.</summary>
     public struct OrderEnded
     {
@@ -136,11 +168,13 @@ namespace Fogmarch
         private const int HeadingUnknown = 8;
 
         // The entries of a message that are lists or rectangles; the others come by themselves.
-        private enum Entry { Rect, Cells, Agents, Enter, Moved, Leave, Buildings, Classes, Ended, Motion, Count }
+        private enum Entry { Rect, Cells, Agents, Enter, Moved, Leave, Buildings, Classes, Ended, Motion, Tagged, Tags, Visible,
+            Alerts, Count }
 
         private static readonly string[] names =
         {
             "rect", "cells", "agents", "enter", "moved", "leave", "buildings", "classes", "ended", "motion",
+            "tagged", "tags", "visible", "alerts",
         };
 
         private struct Gone
@@ -152,6 +186,8 @@ namespace Fogmarch
         private ushort[] looks = new ushort[0], looksBefore = new ushort[0];
         private Agent[] agents = new Agent[16];
         private Motion[] motions = new Motion[16]; // beside `agents`
+        private byte[][] tags = new byte[16][]; // the same; null: none
+        private bool[] visible = new bool[0]; // by cell; empty without sight
         private int[] stamps = new int[16]; // of the message that an agent was last in
         private int stamp;
         private Building[] buildings = new Building[0];
@@ -164,11 +200,11 @@ namespace Fogmarch
         internal Client Client;
         internal readonly long[] Asked; // rect, or null
         internal readonly long Every;
-        internal readonly bool HasMotion;
+        internal readonly bool HasMotion, HasSight;
         internal long Subscription, Stream;
         internal bool Resumes;
 
-        internal View(Client client, long world, long team, long[] rect, long every, bool motion)
+        internal View(Client client, long world, long team, long[] rect, long every, bool motion, bool sight)
         {
             Client = client;
             World = world;
@@ -176,6 +212,7 @@ namespace Fogmarch
             Asked = rect;
             Every = every;
             HasMotion = motion;
+            HasSight = sight;
         }
 
         // ---- what it shows ---------------------------------------------------------------------
@@ -251,6 +288,26 @@ namespace Fogmarch
             return motion.Heading != HeadingUnknown || motion.Count > 0;
         }
 
+        /// <summary>What the game has written on an agent (agent.set), for those who may know it.</summary>
+        /// <returns>whether it has a tag; the array is the view's own, and never changes</returns>
+        public bool TryGetTag(long id, out byte[] tag)
+        {
+            int place;
+            tag = places.TryGetValue(id, out place) ? tags[place] : null;
+            return tag != null;
+        }
+
+        /// <summary>Whether a cell is hidden, explored or visible; the last only in a view with sight.</summary>
+        public Fog FogAt(int x, int y)
+        {
+            bool isInside = x >= X && y >= Y && x - X < Width && y - Y < Height;
+            if (HasSight && isInside && visible[(y - Y) * Width + (x - X)])
+            {
+                return Fog.Visible; // what it looks like the team learns with the next tick
+            }
+            return Look(x, y) == 0 ? Fog.Hidden : Fog.Explored;
+        }
+
         /// <summary>Terrain and cost of a cell in one number, as in PROTOCOL.md; 0: unknown, or not in view.</summary>
         public int Look(int x, int y)
         {
@@ -295,11 +352,20 @@ namespace Fogmarch
         /// <summary>An agent moved or changed its state.</summary>
         public event Action<View, Agent> Moved;
 
+        /// <summary>An agent has another tag, or none any more; of a keyframe: has one.</summary>
+        public event Action<View, Agent> Tagged;
+
+        /// <summary>So many cells from x, y eastward came into sight, or out of it; only with sight.</summary>
+        public event Action<View, int, int, int> SightChanged;
+
         /// <summary>Buildings came or went.</summary>
         public event Action<View> BuildingsChanged;
 
         /// <summary>An order ended; each does exactly once.</summary>
         public event Action<View, OrderEnded> OrderEnded;
+
+        /// <summary>A unit stopped for an enemy (alert of agent.order); agent.resume lets it go on.</summary>
+        public event Action<View, Alert> Alerted;
 
         /// <summary>All of the message has been raised.</summary>
         public event Action<View> Changed;
@@ -402,6 +468,8 @@ namespace Fogmarch
             }
             Classify();
             SetMotions();
+            SetTags();
+            SeeAll();
             Build();
         }
 
@@ -415,12 +483,14 @@ namespace Fogmarch
             Enter(Entry.Enter);
             Classify();
             SetMotions();
+            SetTags();
             if (Has(Entry.Buildings))
             {
                 Build();
             }
             Move();
             SetCells();
+            See();
         }
 
         // ---- cells -----------------------------------------------------------------------------
@@ -444,6 +514,10 @@ namespace Fogmarch
             if (looks.Length < Width * Height)
             {
                 looks = new ushort[Width * Height];
+            }
+            if (HasSight && visible.Length < Width * Height)
+            {
+                visible = new bool[Width * Height];
             }
         }
 
@@ -476,6 +550,7 @@ namespace Fogmarch
             looksBefore = before;
             SetRect();
             Array.Clear(looks, 0, Width * Height);
+            Array.Clear(visible, 0, visible.Length); // what is visible comes with it
             int first = Math.Max(X, left), end = Math.Min(X + Width, left + width);
             for (int y = Math.Max(Y, top); y < Math.Min(Y + Height, top + height) && first < end; y++)
             {
@@ -504,6 +579,49 @@ namespace Fogmarch
             }
         }
 
+        // ---- what is visible -------------------------------------------------------------------
+
+        // Of a keyframe: runs of cells that are not visible, and that are, in turn.
+        private void SeeAll()
+        {
+            int rows, place = 0;
+            PackReader reader = Open(Entry.Visible, 1, out rows);
+            Array.Clear(visible, 0, visible.Length);
+            for (int i = 0; i < rows && HasSight; i++)
+            {
+                int count = reader.TakeInt();
+                if (count > Width * Height - place)
+                {
+                    throw new ProtocolException("more cells than the rectangle has");
+                }
+                for (int end = place + count; place < end; place++)
+                {
+                    visible[place] = i % 2 == 1;
+                }
+            }
+        }
+
+        // A run goes on at the beginning of the next row.
+        private void See()
+        {
+            int rows;
+            PackReader reader = Open(Entry.Visible, 4, out rows);
+            for (int i = 0; i < rows && HasSight; i++)
+            {
+                int x = reader.TakeInt() - X, y = reader.TakeInt() - Y, count = reader.TakeInt();
+                bool isVisible = reader.TakeInt() != 0;
+                long place = (long)y * Width + x, end = place + count;
+                if (x < 0 || y < 0 || x >= Width || end > (long)Width * Height)
+                {
+                    throw new ProtocolException("cells outside of the rectangle");
+                }
+                for (; place < end; place++)
+                {
+                    visible[place] = isVisible;
+                }
+            }
+        }
+
         // ---- agents ----------------------------------------------------------------------------
 
         private void Enter(Entry entry)
@@ -520,6 +638,7 @@ namespace Fogmarch
                     State = (AgentState)reader.TakeInt(),
                 };
                 motions[place] = new Motion { Heading = HeadingUnknown };
+                tags[place] = null;
                 stamps[place] = stamp;
             }
         }
@@ -535,6 +654,7 @@ namespace Fogmarch
             {
                 Array.Resize(ref agents, 2 * AgentCount);
                 Array.Resize(ref motions, 2 * AgentCount);
+                Array.Resize(ref tags, 2 * AgentCount);
                 Array.Resize(ref stamps, 2 * AgentCount);
             }
             places.Add(id, AgentCount);
@@ -551,6 +671,7 @@ namespace Fogmarch
             {
                 agents[place] = agents[AgentCount];
                 motions[place] = motions[AgentCount];
+                tags[place] = tags[AgentCount];
                 stamps[place] = stamps[AgentCount];
                 places[agents[place].Id] = place;
             }
@@ -614,6 +735,41 @@ namespace Fogmarch
             }
         }
 
+        // `tagged` has each agent and how many bytes its tag is long, `tags` all bytes.
+        private void SetTags()
+        {
+            int rows, place;
+            PackReader reader = Open(Entry.Tagged, 2, out rows);
+            if (rows == 0)
+            {
+                return;
+            }
+            if (!Has(Entry.Tags))
+            {
+                throw new ProtocolException("tags without bytes");
+            }
+            var bytes = new PackReader(message, at[(int)Entry.Tags]);
+            int left = bytes.TakeTextHead(), from = bytes.At;
+            for (int i = 0; i < rows; i++)
+            {
+                long id = reader.TakeUInt();
+                int size = reader.TakeInt();
+                if (size > left)
+                {
+                    throw new ProtocolException("tags that are cut short");
+                }
+                if (places.TryGetValue(id, out place))
+                {
+                    tags[place] = size == 0 ? null : new byte[size];
+                    Array.Copy(message, from, tags[place] ?? noBytes, 0, size);
+                }
+                from += size;
+                left -= size;
+            }
+        }
+
+        private static readonly byte[] noBytes = new byte[0];
+
         private void Move()
         {
             int rows, place;
@@ -663,6 +819,10 @@ namespace Fogmarch
             {
                 TellCells();
             }
+            if (!isReplaced && SightChanged != null && HasSight)
+            {
+                TellSight();
+            }
             for (int i = 0; i < gone.Count && Left != null; i++)
             {
                 Left(this, gone[i].Id, gone[i].Reason);
@@ -675,6 +835,10 @@ namespace Fogmarch
             {
                 TellMoves(isKeyframe ? Entry.Agents : Entry.Moved, isKeyframe ? 5 : 4);
             }
+            if (Tagged != null)
+            {
+                TellTags();
+            }
             if ((isKeyframe || Has(Entry.Buildings)) && BuildingsChanged != null)
             {
                 BuildingsChanged(this);
@@ -682,6 +846,10 @@ namespace Fogmarch
             if (OrderEnded != null)
             {
                 TellEnds();
+            }
+            if (Alerted != null)
+            {
+                TellAlerts();
             }
             if (Changed != null)
             {
@@ -701,6 +869,25 @@ namespace Fogmarch
             }
         }
 
+        // Row by row.
+        private void TellSight()
+        {
+            int rows;
+            PackReader reader = Open(Entry.Visible, 4, out rows);
+            for (int i = 0; i < rows; i++)
+            {
+                int x = reader.TakeInt(), y = reader.TakeInt(), left = reader.TakeInt();
+                reader.Skip();
+                while (left > 0)
+                {
+                    int count = Math.Min(left, X + Width - x);
+                    SightChanged(this, x, y++, count);
+                    left -= count;
+                    x = X;
+                }
+            }
+        }
+
         // Of a keyframe also those that stand where they stood: who missed some deltas does not know.
         private void TellMoves(Entry entry, int width)
         {
@@ -716,6 +903,34 @@ namespace Fogmarch
                 {
                     reader.Skip();
                 }
+            }
+        }
+
+        private void TellTags()
+        {
+            int rows, place;
+            PackReader reader = Open(Entry.Tagged, 2, out rows);
+            for (int i = 0; i < rows; i++)
+            {
+                if (places.TryGetValue(reader.TakeUInt(), out place))
+                {
+                    Tagged(this, agents[place]);
+                }
+                reader.Skip();
+            }
+        }
+
+        private void TellAlerts()
+        {
+            int rows;
+            PackReader reader = Open(Entry.Alerts, 5, out rows);
+            for (int i = 0; i < rows; i++)
+            {
+                Alerted(this, new Alert
+                {
+                    Order = reader.TakeUInt(), Agent = reader.TakeUInt(), Seen = reader.TakeUInt(),
+                    X = reader.TakeInt(), Y = reader.TakeInt(),
+                });
             }
         }
 

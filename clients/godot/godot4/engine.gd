@@ -15,6 +15,11 @@ static func is_bytes(value):
 	return typeof(value) == TYPE_PACKED_BYTE_ARRAY
 
 
+# So many bytes of an array of bytes, at least one.
+static func part_of(bytes, from, size):
+	return bytes.slice(from, from + size)
+
+
 # Lets a StreamPeerTCP get on with connecting.
 static func poll(peer):
 	peer.poll()

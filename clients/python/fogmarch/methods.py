@@ -17,9 +17,9 @@ PLANNERS = ('dstar-lite', 'dstar-extra-lite', 'repeated-forward-astar', 'repeate
     'rtaa-star', 'artaa-star', 'dartaa-star', 'lss-lrta-star', 'alss-lrta-star', 'dalss-lrta-star',
     'auto', 'breadth-first', 'depth-first', 'greedy-best-first', 'dijkstra', 'astar', 'goal-field')
 # Methods with a command_id: sent again, they are carried out once.
-COMMANDS = ('team.create', 'agent.spawn', 'agent.remove', 'agent.order', 'agent.cancel',
-    'agent.resume', 'agent.planner', 'agent.set', 'agent.place', 'terrain.set', 'building.place',
-    'building.remove')
+COMMANDS = ('team.create', 'team.cost', 'agent.spawn', 'agent.remove', 'agent.order',
+    'agent.cancel', 'agent.resume', 'agent.planner', 'agent.set', 'agent.place', 'terrain.set',
+    'building.place', 'building.remove')
 
 # What hello answers.
 Hello = TypedDict('Hello', {
@@ -160,6 +160,12 @@ WorldStep = TypedDict('WorldStep', {
 TeamCreate = TypedDict('TeamCreate', {
     # number of the team in its world, from 1
     'team': int,
+})
+
+# What team.cost answers.
+TeamCost = TypedDict('TeamCost', {
+    # cells to which something else is added now
+    'changed': int,
 })
 
 # What agent.spawn answers.
@@ -1210,6 +1216,38 @@ class Methods:
             'command_id': command_id,
         }
         return cast(TeamCreate, await self.call('team.create', params))
+
+    async def team_cost(
+        self, *,
+        world: int,
+        team: int,
+        cost: int,
+        cells: Sequence[int] | None = None,
+        rects: Sequence[int] | None = None,
+        command_id: int | None = None,
+    ) -> TeamCost:
+        """Adds to what cells cost one team, seen or not: its paths keep away from them where
+        another way is cheaper, as from the reach of a tower. Nothing is blocked by it, and no
+        other team has to do with it. What was added to a cell before is replaced. All cells or,
+        on an error, none. Lowest role: admin.
+
+        world: number of the world
+        team: whose paths heed it
+        cost: what is added to the cost of a cell, which is 1 on open floor; 0: nothing any more. A
+            cell costs at most 250 in all
+        cells: x, y of each cell
+        rects: x, y, width, height of each rectangle
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'team': team,
+            'cost': cost,
+            'cells': cells,
+            'rects': rects,
+            'command_id': command_id,
+        }
+        return cast(TeamCost, await self.call('team.cost', params))
 
     async def agent_spawn(
         self, *,

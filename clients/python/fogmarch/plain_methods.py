@@ -11,9 +11,9 @@ from .methods import (
     ClusterStatus, DebugCompare, DebugExplain, DebugInspect, DebugJams, DebugSubscribe,
     DebugTop, Hello, JournalFollow, MapUpload, PathDistance, PathField, PathNearest, PathQuery,
     PathReachable, Ping, ReplayList, ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek,
-    SaveDownload, StandbyPromote, StandbyStatus, Stats, Subscribe, TeamCreate, TerrainSet,
-    TokenCreate, TokenList, WorldCreate, WorldInfo, WorldList, WorldLoad, WorldLocate,
-    WorldPause, WorldResume, WorldSave, WorldStep,
+    SaveDownload, StandbyPromote, StandbyStatus, Stats, Subscribe, TeamCost, TeamCreate,
+    TerrainSet, TokenCreate, TokenList, WorldCreate, WorldInfo, WorldList, WorldLoad,
+    WorldLocate, WorldPause, WorldResume, WorldSave, WorldStep,
 )
 
 
@@ -352,6 +352,38 @@ class PlainMethods:
             'command_id': command_id,
         }
         return cast(TeamCreate, self.call('team.create', params))
+
+    def team_cost(
+        self, *,
+        world: int,
+        team: int,
+        cost: int,
+        cells: Sequence[int] | None = None,
+        rects: Sequence[int] | None = None,
+        command_id: int | None = None,
+    ) -> TeamCost:
+        """Adds to what cells cost one team, seen or not: its paths keep away from them where
+        another way is cheaper, as from the reach of a tower. Nothing is blocked by it, and no
+        other team has to do with it. What was added to a cell before is replaced. All cells or,
+        on an error, none. Lowest role: admin.
+
+        world: number of the world
+        team: whose paths heed it
+        cost: what is added to the cost of a cell, which is 1 on open floor; 0: nothing any more. A
+            cell costs at most 250 in all
+        cells: x, y of each cell
+        rects: x, y, width, height of each rectangle
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'team': team,
+            'cost': cost,
+            'cells': cells,
+            'rects': rects,
+            'command_id': command_id,
+        }
+        return cast(TeamCost, self.call('team.cost', params))
 
     def agent_spawn(
         self, *,

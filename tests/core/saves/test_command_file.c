@@ -138,6 +138,11 @@ static void make_sample(fm_random *random, struct sample *sample)
     case FM_COMMAND_RESUME:
         command->ticks = any_number(random, UINT32_MAX);
         return;
+    case FM_COMMAND_COST:
+        command->rects = sample->rects;
+        command->rect_count = any_number(random, ITEMS_MAX);
+        command->cost = (uint8_t)any_number(random, UINT8_MAX);
+        return;
     case FM_COMMAND_REMOVE:
         return;
     }
@@ -253,6 +258,13 @@ static void check_same(const fm_command *a, const fm_command *b)
         return;
     case FM_COMMAND_RESUME:
         SAME(ticks);
+        return;
+    case FM_COMMAND_COST:
+        SAME(rect_count);
+        if (a->rect_count > 0) {
+            assert_memory_equal(a->rects, b->rects, a->rect_count * sizeof *a->rects);
+        }
+        SAME(cost);
         return;
     case FM_COMMAND_CANCEL:
     case FM_COMMAND_REMOVE:

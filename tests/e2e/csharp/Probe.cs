@@ -28,6 +28,9 @@ static class Probe
     static View view;
     static readonly Dictionary<long, Agent> agents = new Dictionary<long, Agent>();
     static int[] looks = new int[0];
+    static Fog[] fogs = new Fog[0];
+    static readonly StringBuilder alerts = new StringBuilder();
+    static readonly Dictionary<long, byte[]> tags = new Dictionary<long, byte[]>();
     static readonly StringBuilder ended = new StringBuilder();
     static string end;
     static int messages, ends;
@@ -38,7 +41,7 @@ static class Probe
         port = int.Parse(words[0]);
         client = words.Length < 4 ? new Client("127.0.0.1", port, name: "probe")
                                   : new Client("127.0.0.1", port, name: "probe", tls: true, trusts: TrustOf(words[3]));
-        Follow(client.Subscribe(long.Parse(words[1]), long.Parse(words[2]), motion: true));
+        Follow(client.Subscribe(long.Parse(words[1]), long.Parse(words[2]), motion: true, sight: true));
         string line;
         while ((line = Console.ReadLine()) != null)
         {
@@ -91,7 +94,10 @@ static class Probe
         view = one;
         view.Replaced += v => CopyLooks(0, v.Width * v.Height, true);
         view.CellsChanged += (v, x, y, count) => CopyLooks((y - v.Y) * v.Width + x - v.X, count, false);
-        view.Left += (v, id, reason) => Check(agents.Remove(id), "an agent leaves that was not there");
+        view.SightChanged += (v, x, y, count) => CopyLooks((y - v.Y) * v.Width + x - v.X, count, false);
+        view.Tagged += OnTagged;
+        view.Alerted += OnAlerted;
+        view.Left += OnLeft;
         view.Entered += (v, agent) => agents.Add(agent.Id, agent);
         view.Moved += (v, agent) => agents[agent.Id] = agent;
         view.OrderEnded += OnOrderEnded;
@@ -109,15 +115,39 @@ static class Probe
         }
     }
 
+    static void OnLeft(View one, long id, LeaveReason reason)
+    {
+        tags.Remove(id);
+        Check(agents.Remove(id), "an agent leaves that was not there");
+    }
+
+    static void OnTagged(View one, Agent agent)
+    {
+        byte[] tag;
+        tags.Remove(agent.Id);
+        if (one.TryGetTag(agent.Id, out tag))
+        {
+            tags.Add(agent.Id, tag);
+        }
+    }
+
+    static void OnAlerted(View one, Alert alert)
+    {
+        alerts.AppendFormat("{0}[{1},{2},{3},{4},{5}]", alerts.Length == 0 ? "" : ",", alert.Order, alert.Agent,
+                            alert.Seen, alert.X, alert.Y);
+    }
+
     static void CopyLooks(int at, int count, bool isNew)
     {
         if (isNew)
         {
             looks = new int[count];
+            fogs = new Fog[count];
         }
         for (int i = at; i < at + count; i++)
         {
             looks[i] = view.Look(view.X + i % view.Width, view.Y + i / view.Width);
+            fogs[i] = view.FogAt(view.X + i % view.Width, view.Y + i / view.Width);
         }
     }
 
@@ -134,11 +164,15 @@ static class Probe
         bool isSame = agents.Count == view.AgentCount && looks.Length == view.Width * view.Height;
         for (int i = 0; i < view.AgentCount && isSame; i++)
         {
-            isSame = agents[view.AgentAt(i).Id].Equals(view.AgentAt(i));
+            byte[] tag, told;
+            view.TryGetTag(view.AgentAt(i).Id, out tag);
+            tags.TryGetValue(view.AgentAt(i).Id, out told);
+            isSame = agents[view.AgentAt(i).Id].Equals(view.AgentAt(i)) && tag == told;
         }
         for (int i = 0; i < looks.Length && isSame; i++)
         {
-            isSame = looks[i] == view.Look(view.X + i % view.Width, view.Y + i / view.Width);
+            isSame = looks[i] == view.Look(view.X + i % view.Width, view.Y + i / view.Width) &&
+                     fogs[i] == view.FogAt(view.X + i % view.Width, view.Y + i / view.Width);
         }
         return isSame;
     }
@@ -188,7 +222,28 @@ static class Probe
                 comma = ",";
             }
         }
-        text.AppendFormat("],\"ended\":[{0}]}}", ended);
+        text.Append("],\"visible\":[");
+        comma = "";
+        for (int i = 0; i < view.Width * view.Height; i++)
+        {
+            if (view.FogAt(view.X + i % view.Width, view.Y + i / view.Width) == Fog.Visible)
+            {
+                text.AppendFormat("{0}[{1},{2}]", comma, view.X + i % view.Width, view.Y + i / view.Width);
+                comma = ",";
+            }
+        }
+        text.Append("],\"tags\":[");
+        comma = "";
+        for (int i = 0; i < view.AgentCount; i++)
+        {
+            byte[] tag;
+            if (view.TryGetTag(view.AgentAt(i).Id, out tag))
+            {
+                text.AppendFormat("{0}[{1},[{2}]]", comma, view.AgentAt(i).Id, string.Join(",", tag));
+                comma = ",";
+            }
+        }
+        text.AppendFormat("],\"alerts\":[{0}],\"ended\":[{1}]}}", alerts, ended);
         return text.ToString();
     }
 

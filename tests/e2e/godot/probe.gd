@@ -13,6 +13,8 @@ var client
 var view
 var agents = {}
 var looks = {}
+var fogs = {}
+var alerts = []
 var ends = []
 var refusals = []
 var heard = ""
@@ -31,8 +33,9 @@ func _init():
 	client.open("localhost" if client.tls else "127.0.0.1", int(task["port"]))
 	client.request("world.info", {"world": 78})
 	client.request("world.info", {"world": 77}, self, "_on_info")
-	view = client.subscribe(int(task["world"]), int(task["team"]))
-	for name in ["replaced", "cells_changed", "left", "entered", "moved", "order_ended", "changed", "ended"]:
+	view = client.subscribe(int(task["world"]), int(task["team"]), [], 1, task["sight"])
+	for name in ["replaced", "cells_changed", "left", "entered", "moved", "tagged", "sight_changed", "order_ended", "alerted",
+			"changed", "ended"]:
 		view.connect(name, self, "_on_" + name)
 
 
@@ -70,6 +73,20 @@ func _on_replaced(_view):
 func _on_cells_changed(_view, x, y, count):
 	for i in range(x, x + count):
 		looks[[i, y]] = view.look(i, y)
+		fogs[[i, y]] = view.fog(i, y)
+
+
+func _on_sight_changed(_view, x, y, count):
+	for i in range(x, x + count):
+		fogs[[i, y]] = view.fog(i, y)
+
+
+func _on_tagged(_view, agent):
+	agents[agent["id"]] = agent.duplicate()
+
+
+func _on_alerted(_view, alert):
+	alerts.push_back([alert["order"], alert["agent"], alert["seen"], alert["x"], alert["y"]])
 
 
 func _on_left(_view, id, _reason):
@@ -128,22 +145,29 @@ func _on_opened(_client):
 
 func _print():
 	var all = []
+	var visible = []
+	var tags = []
 	var agree = agents.size() == view.agents.size() and looks.size() == view.width * view.height
 	for y in range(view.y, view.y + view.height):
 		for x in range(view.x, view.x + view.width):
 			all.push_back(view.look(x, y))
-			agree = agree and looks.get([x, y]) == view.look(x, y)
+			agree = agree and looks.get([x, y]) == view.look(x, y) and fogs.get([x, y]) == view.fog(x, y)
+			if view.fog(x, y) == view.VISIBLE:
+				visible.push_back([x, y])
 	var shown = []
 	for id in view.agents:
 		var a = view.agents[id]
 		agree = agree and agents.has(id) and agents[id].hash() == a.hash()
 		shown.push_back([id, a["team"], a["x"], a["y"], a["state"], a["movement_class"]])
+		if a.has("tag"):
+			tags.push_back([id, Array(a["tag"])])
 	var built = []
 	for number in view.buildings:
 		var b = view.buildings[number]
 		built.push_back([number, b["team"], b["x"], b["y"], b["width"], b["height"]])
 	print(to_json({"tick": view.tick, "rect": [view.x, view.y, view.width, view.height], "looks": all,
-		"agents": shown, "buildings": built, "orders": ends, "agree": agree, "resumed": view.resumed,
+		"agents": shown, "buildings": built, "orders": ends, "alerts": alerts, "tags": tags,
+		"visible": visible if view.has_sight else null, "agree": agree, "resumed": view.resumed,
 		"refusals": refusals, "heard": heard}))
 	if task["ticks"].back() == view.tick:
 		quit(0)

@@ -110,6 +110,17 @@ static void change_cells(void)
     step();
 }
 
+// Cells of one tick: more are refused, see FM_COST_CELLS_MAX.
+static void change_costs(void)
+{
+    put_world();
+    put_uint(FM_FIELD_TEAM, 1);
+    put_uint(FM_FIELD_COST, 9);
+    put_cells(FM_FIELD_CELLS, SIDE * SIDE / 2, UNITS * scene.scale);
+    ask(FM_METHOD_TEAM_COST);
+    step();
+}
+
 static void build(void)
 {
     for (uint32_t i = 0; i < MANY * scene.scale; i++) {
@@ -348,6 +359,7 @@ static const struct deed deeds[] = {
     {FM_METHOD_AGENT_PLACE, "agents", marching_units, place},
     {FM_METHOD_AGENT_REPORT, "agents", some_marching_units, report_units},
     {FM_METHOD_TERRAIN_SET, "cells", some_marching_units, change_cells},
+    {FM_METHOD_TEAM_COST, "cells", some_marching_units, change_costs},
     {FM_METHOD_BUILDING_PLACE, "buildings", some_marching_units, build},
     {FM_METHOD_BUILDING_REMOVE, "buildings", buildings, demolish},
     {FM_METHOD_PATH_QUERY, "pairs", world, find_paths},

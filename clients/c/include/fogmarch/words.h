@@ -38,7 +38,7 @@ extern "C" {
 #define FM_AGENTS_MAX           (1u << 20) // agents of one world, whatever its rules say
 #define FM_TEAMS_MAX            (1u << 16) // teams of one world
 #define FM_CLASSES_MAX     8u         // of one world
-#define FM_TAG_SIZE_MAX         64u        // bytes of an agent's tag
+#define FM_TAG_SIZE_MAX 64u // bytes of an agent's tag
 #define FM_SCANNER_DEPTH_MAX 32u
 
 // Whether a request was done, and why not.
@@ -173,6 +173,7 @@ typedef enum fm_method {
     FM_METHOD_WORLD_RESUME, // "world.resume"
     FM_METHOD_WORLD_STEP, // "world.step"
     FM_METHOD_TEAM_CREATE, // "team.create"
+    FM_METHOD_TEAM_COST, // "team.cost"
     FM_METHOD_AGENT_SPAWN, // "agent.spawn"
     FM_METHOD_AGENT_REMOVE, // "agent.remove"
     FM_METHOD_AGENT_ORDER, // "agent.order"

@@ -95,10 +95,11 @@ func _request(method, params, target, function, view):
 
 
 # Subscribes to what a team sees; 0: a player's own team, for others everything. `rect`: [x, y, width, height], or [].
-func subscribe(world, team = 0, rect = [], every = 1):
+func subscribe(world, team = 0, rect = [], every = 1, sight = false):
 	var view = View.new()
 	view.world = world
 	view.team = team
+	view.has_sight = sight
 	_subscribe(view, rect, every, {})
 	return view
 
@@ -115,6 +116,8 @@ func _subscribe(view, rect, every, more):
 		params["team"] = view.team
 	if rect.size() == 4:
 		params["rect"] = rect
+	if view.has_sight:
+		params["sight"] = true
 	for key in more:
 		params[key] = more[key]
 	view.subscription = 0

@@ -15,6 +15,11 @@ static func is_bytes(value):
 	return typeof(value) == TYPE_RAW_ARRAY
 
 
+# So many bytes of an array of bytes, at least one.
+static func part_of(bytes, from, size):
+	return bytes.subarray(from, from + size - 1)
+
+
 # Lets a StreamPeerTCP get on with connecting.
 static func poll(_peer):
 	pass

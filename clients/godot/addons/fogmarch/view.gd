@@ -1,6 +1,8 @@
 # view.gd: what a team sees, kept up to date by keyframes and deltas (proto/PROTOCOL.md, Views). A client makes
 # it: client.subscribe(world, team). Signals say what changed, when all of a message is applied.
 
+const Port = preload("engine.gd")
+
 # Everything may be different: the first keyframe, a later one, another rectangle. All cells are to be drawn again;
 # signals of agents come as ever.
 signal replaced(view)
@@ -11,15 +13,24 @@ signal left(view, id, reason)
 # An agent came into view, moved, or changed its state.
 signal entered(view, agent)
 signal moved(view, agent)
+# An agent has another tag, or none any more; of a keyframe: has one.
+signal tagged(view, agent)
+# So many cells from x, y eastward came into sight, or out of it. Only of a view with sight.
+signal sight_changed(view, x, y, count)
 signal buildings_changed(view)
 # An order ended: {order, agent, reason, x, y}; REASONS[reason] says why.
 signal order_ended(view, order)
+# A unit stopped for an enemy: {order, agent, seen, x, y}, seen 0 when that is out of sight again.
+signal alerted(view, alert)
 # All of a message has been emitted.
 signal changed(view)
 # The subscription is over, or was refused.
 signal ended(view, why)
 
 const TERRAINS = ["unknown", "ground", "out_of_bounds", "trees", "swamp", "water", "wall", "building"]
+const HIDDEN = 0 # never seen
+const EXPLORED = 1 # seen once, not now
+const VISIBLE = 2
 const STATES = ["idle", "moving", "waiting", "blocked", "holding"]
 const REASONS = ["arrived", "nearest_reached", "unreachable", "replaced", "cancelled", "died", "out_of_memory",
 	"target_lost", "target_died", "explored", "crowded", "deadline"]
@@ -35,10 +46,12 @@ var x = 0 # the rectangle that is shown
 var y = 0
 var width = 0
 var height = 0
-var agents = {} # id: {id, team, x, y, state, movement_class}
+var has_sight = false # it was subscribed with sight
+var agents = {} # id: {id, team, x, y, state, movement_class}, and tag (bytes) where one has a tag
 var buildings = {} # number: {number, team, x, y, width, height}
 
 var _looks = []
+var _visible = [] # by cell, as _looks; empty without sight
 
 
 # Terrain and cost of a cell in one number; 0: unknown, or not in view.
@@ -56,6 +69,14 @@ func terrain(at_x, at_y):
 # How many times the cost of open floor a known cell has.
 func cost(at_x, at_y):
 	return (look(at_x, at_y) >> 4) + 1
+
+
+# HIDDEN, EXPLORED or VISIBLE; the last only of a view with sight.
+func fog(at_x, at_y):
+	var is_inside = at_x >= x and at_y >= y and at_x < x + width and at_y < y + height
+	if has_sight and is_inside and _visible[(at_y - y) * width + at_x - x]:
+		return VISIBLE # what it looks like the team learns with the next tick
+	return HIDDEN if look(at_x, at_y) == 0 else EXPLORED
 
 
 # ---- messages ------------------------------------------------------------------------------------
@@ -88,6 +109,8 @@ func _replace(message, gone, come):
 		if not agents.has(id):
 			gone.push_back([id, 2])
 	_classify(message)
+	_write_tags(message)
+	_see_all(message.get("visible", []))
 	_build(message.get("buildings", []))
 
 
@@ -100,6 +123,7 @@ func _change(message, gone, come):
 		_move_rect(message["rect"])
 	_enter(message.get("enter", []), come, {})
 	_classify(message)
+	_write_tags(message)
 	if message.has("buildings"):
 		_build(message["buildings"])
 	var moves = message.get("moved", [])
@@ -114,6 +138,11 @@ func _change(message, gone, come):
 		var at = (cells[i + 1] - y) * width + cells[i] - x
 		for j in range(at, at + cells[i + 2]):
 			_looks[j] = cells[i + 3]
+	var seen = message.get("visible", []) if has_sight else []
+	for i in range(0, seen.size(), 4):
+		var at = (seen[i + 1] - y) * width + seen[i] - x
+		for j in range(at, at + seen[i + 2]):
+			_visible[j] = seen[i + 3] != 0
 
 
 func _set_rect(rect):
@@ -134,6 +163,7 @@ func _move_rect(rect):
 			at += 1
 	_looks = looks
 	_set_rect(rect)
+	_see_all([]) # what is visible comes with it
 
 
 func _enter(list, come, before):
@@ -150,11 +180,49 @@ func _classify(message):
 		agents[classes[i]]["movement_class"] = classes[i + 1]
 
 
+# `tagged` has each agent and how many bytes its tag is long, `tags` all bytes.
+func _write_tags(message):
+	var numbers = message.get("tagged", [])
+	var at = 0
+	for i in range(0, numbers.size(), 2):
+		var size = numbers[i + 1]
+		if size > 0:
+			agents[numbers[i]]["tag"] = Port.part_of(message["tags"], at, size)
+		else:
+			agents[numbers[i]].erase("tag")
+		at += size
+
+
+# Runs of cells that are not visible, and that are, in turn.
+func _see_all(runs):
+	if not has_sight:
+		return
+	_visible = []
+	_visible.resize(width * height)
+	var place = 0
+	for i in range(runs.size()):
+		for _j in range(runs[i]):
+			_visible[place] = i % 2 == 1
+			place += 1
+	for j in range(place, width * height):
+		_visible[j] = false
+
+
 func _build(list):
 	buildings = {}
 	for i in range(0, list.size(), 6):
 		buildings[list[i]] = {"number": list[i], "team": list[i + 1], "x": list[i + 2], "y": list[i + 3],
 			"width": list[i + 4], "height": list[i + 5]}
+
+
+# A run goes on at the beginning of the next row.
+func _tell_sight(from_x, from_y, left):
+	while left > 0:
+		var count = min(left, x + width - from_x)
+		emit_signal("sight_changed", self, from_x, from_y, count)
+		left -= count
+		from_x = x
+		from_y += 1
 
 
 func _tell(is_keyframe, message, gone, come):
@@ -164,6 +232,9 @@ func _tell(is_keyframe, message, gone, come):
 		var cells = message.get("cells", [])
 		for i in range(0, cells.size(), 4):
 			emit_signal("cells_changed", self, cells[i], cells[i + 1], cells[i + 2])
+		var seen = message.get("visible", []) if has_sight else []
+		for i in range(0, seen.size(), 4):
+			_tell_sight(seen[i], seen[i + 1], seen[i + 2])
 	for one in gone:
 		emit_signal("left", self, one[0], one[1])
 	for id in come:
@@ -172,10 +243,17 @@ func _tell(is_keyframe, message, gone, come):
 	for i in range(0, moves.size(), 5 if is_keyframe else 4):
 		if agents.has(moves[i]):
 			emit_signal("moved", self, agents[moves[i]])
+	var tags = message.get("tagged", [])
+	for i in range(0, tags.size(), 2):
+		emit_signal("tagged", self, agents[tags[i]])
 	if is_keyframe or message.has("buildings"):
 		emit_signal("buildings_changed", self)
 	var ends = message.get("ended", [])
 	for i in range(0, ends.size(), 5):
 		emit_signal("order_ended", self, {"order": ends[i], "agent": ends[i + 1], "reason": ends[i + 2],
 			"x": ends[i + 3], "y": ends[i + 4]})
+	var alerts = message.get("alerts", [])
+	for i in range(0, alerts.size(), 5):
+		emit_signal("alerted", self, {"order": alerts[i], "agent": alerts[i + 1], "seen": alerts[i + 2],
+			"x": alerts[i + 3], "y": alerts[i + 4]})
 	emit_signal("changed", self)
