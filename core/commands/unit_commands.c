@@ -10,6 +10,7 @@
 #include "core/world/agent_marks.h"
 #include "core/world/crowd_state.h"
 #include "core/world/planner_table.h"
+#include "core/world/team.h"
 #include "core/world/true_map.h"
 #include "core/world/world_classes.h"
 #include "core/world/world_parts.h"
@@ -198,6 +199,7 @@ static void set_one(fm_world *world, const fm_command *command, uint32_t i)
     }
     if (command->set & FM_SET_SIGHT) {
         agent->sight = command->sight;
+        fm_team_of(world, agent->team)->sights_set += 1;
         fm_agent_mark_set(world, agent, FM_MARK_LOOK);
     }
     if (command->set & FM_SET_SPEED) {

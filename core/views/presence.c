@@ -106,12 +106,26 @@ static uint64_t teams_around(const fm_presence *presence, uint32_t x, uint32_t y
     return teams;
 }
 
+// Tiles that one can see across from another one.
+static uint32_t reach_of(const fm_world *world)
+{
+    return (fm_world_map(world)->sight_reach + FM_CLASS_SIZE_MAX + FM_PRESENCE_SIDE - 1) /
+           FM_PRESENCE_SIDE;
+}
+
+bool fm_presence_has_others(const fm_world *world, uint32_t team, uint32_t tile)
+{
+    const fm_presence *presence = fm_world_presence(world);
+    return (teams_around(presence, tile % presence->columns, tile / presence->columns,
+                         reach_of(world)) &
+            ~bit_of(team)) != 0;
+}
+
 uint64_t fm_presence_near(const fm_world *world, uint32_t team, uint8_t *near)
 {
     const fm_presence *presence = fm_world_presence(world);
     uint64_t own = bit_of(team), seen = 0;
-    uint32_t reach = (fm_world_map(world)->sight_reach + FM_CLASS_SIZE_MAX + FM_PRESENCE_SIDE - 1) /
-                     FM_PRESENCE_SIDE;
+    uint32_t reach = reach_of(world);
     for (uint32_t y = 0; y < presence->rows; y++) {
         for (uint32_t x = 0; x < presence->columns; x++) {
             uint64_t here = presence->teams[y * presence->columns + x];

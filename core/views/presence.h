@@ -14,7 +14,7 @@
 #include "core/world/world.h"
 
 #define FM_PRESENCE_SIDE  32u // cells
-#define FM_PRESENCE_TICKS 32u
+#define FM_PRESENCE_TICKS 64u
 
 /// Starts keeping it, or adds what commands have done since the last tick. When out of memory
 /// nothing is kept, and views search everywhere.
@@ -28,6 +28,9 @@ void fm_presence_follow(fm_world *world, fm_workers *workers);
 ///
 /// @return the teams, as bits, that may be in sight; 0: nobody is
 uint64_t fm_presence_near(const fm_world *world, uint32_t team, uint8_t *near);
+
+/// Whether agents of other teams may be where somebody may look who stands in a tile.
+bool fm_presence_has_others(const fm_world *world, uint32_t team, uint32_t tile);
 
 #define FM_NEAR_OTHERS 1u
 #define FM_NEAR_LOOK   2u

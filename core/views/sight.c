@@ -53,17 +53,18 @@ static void note_row(struct fm_sight *sight, const fm_bitmap *visible, uint32_t 
     }
 }
 
-void fm_sight_note(const fm_world *world, struct fm_sight *sight, const fm_bitmap *visible)
+bool fm_sight_note(const fm_world *world, struct fm_sight *sight, const fm_bitmap *visible)
 {
     sight->count = 0;
     if (sight->told.words == NULL) {
-        return;
+        return true;
     }
     uint32_t changed = count_changed(visible, &sight->told);
-    if (changed == 0 || !FM_RESERVE(world, sight->flips, sight->capacity, changed)) {
-        return;
+    if (!FM_RESERVE(world, sight->flips, sight->capacity, changed)) {
+        return false;
     }
     for (uint32_t y = 0; y < visible->height; y++) {
         note_row(sight, visible, y);
     }
+    return true;
 }

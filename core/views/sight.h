@@ -21,4 +21,6 @@ void fm_sight_fini(struct fm_sight *sight, const fm_memory *memory);
 
 /// Lists cells that have become visible and cells that no longer are. Lists nothing before
 /// fm_sight_begin().
-void fm_sight_note(const fm_world *world, struct fm_sight *sight, const fm_bitmap *visible);
+///
+/// @return false when there was no memory to list it
+bool fm_sight_note(const fm_world *world, struct fm_sight *sight, const fm_bitmap *visible);

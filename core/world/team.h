@@ -28,6 +28,7 @@ struct fm_team {
     uint64_t orders_given;
     uint64_t cost_tick;  // in which `cost_cells` counts
     uint32_t cost_cells; // that commands have named, see core/commands/costs.h
+    uint32_t sights_set; // times that an agent was told how far it sees
     uint32_t exchanges;  // slots that it has got from other teams, or given to them
     // See core/crowd/jam.h.
     struct fm_jam *jams; // that are worked on

@@ -15,6 +15,27 @@ struct fm_sight {
     uint32_t count, capacity;
 };
 
+// An agent of the view's team, in the list of its tile.
+struct fm_looker {
+    uint32_t tile;       // 1 + the tile that it stood in after the last tick; 0: in no list
+    uint32_t next, prev; // members; UINT32_MAX: none
+    bool is_in;          // what it sees is in `visible`
+};
+
+struct fm_looked_tile {
+    uint32_t first; // member; UINT32_MAX: none
+    uint8_t state;  // bits of looked.c
+};
+
+// Whose sight is in a view's `visible`. Whose: core/views/looked.c.
+struct fm_looked {
+    struct fm_looker *lookers; // by member of the team
+    struct fm_looked_tile *tiles;
+    uint32_t capacity, tile_capacity;
+    uint32_t sights_set; // of the team, as of the last tick
+    bool is_kept;        // all this is as of the last tick
+};
+
 struct fm_view_delta {
     fm_bitmap visible; // cells seen now; empty for FM_ALL_TEAMS
     uint64_t *shown;   // bit per agent slot: in view as of the last tick
@@ -29,7 +50,10 @@ struct fm_view_delta {
     bool ended_lost;         // nor could the orders that ended in it be listed
     fm_sightings sightings;  // of agents of others that are in view
     struct fm_sight sight;
-    uint32_t *fresh; // slots that came into view in this tick
+    struct fm_looked looked;
+    bool is_visible_new; // `visible` may differ from what it was after the last tick
+    bool sees_other;     // the same, of cells where agents of others may be
+    uint32_t *fresh;     // slots that came into view in this tick
     uint32_t fresh_capacity;
     fm_agent_look *entered, *changed;
     fm_agent_left *left;

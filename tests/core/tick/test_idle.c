@@ -3,8 +3,8 @@
 // Goal    a tick's work grows with the agents that move, not with those that exist.
 // Method  1,000 units march through a world of their own, and through one in which 100,000 others
 //         stand: half of their own team, half of another one. The work of the same ticks is counted
-//         (counted_work.h), with and without views that are watched. The teams do not see each
-//         other: a watched team looks at idle units near others in every tick.
+//         (counted_work.h), with and without views that are watched, and with idle units that stand
+//         where they see those of the other team, in views that tell what is visible.
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
@@ -36,10 +36,19 @@ static void spawn(fm_world *world, uint32_t team, const fm_cell *cells, uint32_t
           ids);
 }
 
+typedef enum views_kind {
+    VIEWS_NONE,
+    VIEWS_FAR,  // the teams do not see each other
+    VIEWS_NEAR, // they do, and are told what is visible
+} views_kind;
+
+static const char *const views_names[] = {"not watched", "watched", "watched, in sight of others"};
+
 // The idle ones stand in the middle and in the south, by team, four to a cell; the others march in
 // the north.
-static fm_world *make_world(uint32_t idle_count, bool watched)
+static fm_world *make_world(uint32_t idle_count, views_kind views)
 {
+    uint32_t south = views == VIEWS_NEAR ? 514 : 800;
     static fm_cell cells[IDLERS], goals[MOVERS];
     static fm_agent_id ids[IDLERS];
     fm_world_rules rules = fm_world_rules_default();
@@ -54,7 +63,7 @@ static fm_world *make_world(uint32_t idle_count, bool watched)
     apply(world, (fm_command){.kind = FM_COMMAND_TEAM}, NULL);
     apply(world, (fm_command){.kind = FM_COMMAND_TEAM}, NULL);
     for (uint32_t i = 0; i < idle_count; i++) {
-        cells[i] = fm_cell_at(10 + i / 4 % 1000, (i < idle_count / 2 ? 500 : 800) + i / 4000);
+        cells[i] = fm_cell_at(10 + i / 4 % 1000, (i < idle_count / 2 ? 500 : south) + i / 4000);
     }
     if (idle_count > 0) {
         spawn(world, 1, cells, idle_count / 2, ids);
@@ -65,9 +74,12 @@ static fm_world *make_world(uint32_t idle_count, bool watched)
         goals[i] = fm_cell_at(500 + i % 40, 100 + i / 40);
     }
     spawn(world, 1, cells, MOVERS, ids);
-    if (watched) {
+    if (views != VIEWS_NONE) {
         assert_int_equal(fm_world_watch(world, 1, true), FM_OK);
         assert_int_equal(fm_world_watch(world, FM_ALL_TEAMS, true), FM_OK);
+    }
+    if (views == VIEWS_NEAR) {
+        assert_int_equal(fm_world_watch_sight(world, 1), FM_OK);
     }
     apply(world,
           (fm_command){.kind = FM_COMMAND_ORDER,
@@ -92,9 +104,9 @@ static uint64_t tick(fm_world *world, uint32_t count)
 }
 
 // The work of TICKS ticks in which all of MOVERS step.
-static uint64_t work_beside(uint32_t idle_count, bool watched)
+static uint64_t work_beside(uint32_t idle_count, views_kind views)
 {
-    fm_world *world = make_world(idle_count, watched);
+    fm_world *world = make_world(idle_count, views);
     tick(world, TICKS_FIRST);
     uint64_t before = counted_work();
     uint64_t moved = tick(world, TICKS);
@@ -112,12 +124,11 @@ static void idle_units_cost_nothing(void **state)
 #if defined(FM_VALIDATE_ENABLED) || defined(__clang__)
     skip();
 #endif
-    for (int watched = 0; watched < 2; watched++) {
-        double alone = (double)work_beside(0, watched);
-        double beside = (double)work_beside(IDLERS, watched);
+    for (views_kind views = VIEWS_NONE; views <= VIEWS_NEAR; views++) {
+        double alone = (double)work_beside(0, views);
+        double beside = (double)work_beside(IDLERS, views);
         print_message("%s: %.0f a tick alone, %.0f beside %u idle ones: %.2f times\n",
-                      watched ? "watched" : "not watched", alone / TICKS, beside / TICKS, IDLERS,
-                      beside / alone);
+                      views_names[views], alone / TICKS, beside / TICKS, IDLERS, beside / alone);
         assert_true(beside <= MORE_MOST * alone);
     }
 }
