@@ -36,6 +36,7 @@ fm_frame *fm_frame_take(msgpack_sbuffer *buffer)
     fm_frame *frame = buffer->alloc == BROKEN ? NULL : malloc(sizeof *frame);
     if (frame == NULL) {
         msgpack_sbuffer_destroy(buffer);
+        msgpack_sbuffer_init(buffer); // TLS goes on with it, and destroys it again
         return NULL;
     }
     size_t size = buffer->size; // restored by fit()

@@ -500,7 +500,7 @@ void sim_client_open(sim_client *client, uint32_t index, const sim_link *link, b
     sim_trace("client %u connects: %u", index, client->connection->number);
     client->in_frames = link->port == SIM_PORT_HTTP;
     if (client->in_frames) {
-        sim_websocket_open(&client->socket, client->connection, index);
+        sim_websocket_open(&client->socket, client->connection, index, prompt);
     }
 }
 

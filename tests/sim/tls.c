@@ -34,8 +34,11 @@ static void note_failure(sim_tls *tls, int result)
     ERR_clear_error();
 }
 
-static void write_records(sim_tls *tls, const uint8_t *bytes, size_t size)
+// What a message of the server's that is not whole yet holds up is tried again with the next bytes.
+// @return how much was written
+static size_t write_records(sim_tls *tls, const uint8_t *bytes, size_t size)
 {
+    size_t done = 0;
     while (size > 0 && !tls->failed) {
         size_t part = sim_chance(100) ? 1 + sim_below((uint32_t)size) : size;
         size_t written = 0;
@@ -45,11 +48,13 @@ static void write_records(sim_tls *tls, const uint8_t *bytes, size_t size)
         int result = SSL_write_ex(tls->ssl, bytes, part, &written);
         if (result != 1) {
             note_failure(tls, result);
-            return;
+            break;
         }
         bytes += written;
         size -= written;
+        done += written;
     }
+    return done;
 }
 
 static void go_on(sim_tls *tls)
@@ -62,8 +67,8 @@ static void go_on(sim_tls *tls)
     }
     size_t waiting = sim_bytes_size(&tls->waiting);
     if (waiting > 0 && sim_tls_is_ready(tls)) {
-        write_records(tls, sim_bytes_front(&tls->waiting), waiting);
-        sim_bytes_drop(&tls->waiting, waiting);
+        size_t done = write_records(tls, sim_bytes_front(&tls->waiting), waiting);
+        sim_bytes_drop(&tls->waiting, tls->failed ? waiting : done);
     }
     carry(tls);
 }
@@ -115,7 +120,7 @@ void sim_tls_feed(sim_tls *tls, const void *bytes, size_t size, sim_bytes *plain
         }
         sim_bytes_append(plain, piece, taken);
     }
-    carry(tls);
+    go_on(tls); // what waited for the end of a message of the server's
 }
 
 void sim_tls_end(sim_tls *tls)
@@ -150,7 +155,7 @@ static void send_damaged(sim_tls *tls)
 {
     static const uint8_t nothing[] = {0xc0};
     size_t before = sim_bytes_size(&tls->out);
-    write_records(tls, nothing, sizeof nothing);
+    (void)write_records(tls, nothing, sizeof nothing);
     carry(tls);
     size_t size = sim_bytes_size(&tls->out) - before;
     if (size > HEAD_SIZE) {

@@ -27,9 +27,10 @@ static const char request[] = "GET /ws HTTP/1.1\r\n"
 static const char accepted[] = "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n";
 static const char protocol[] = "Sec-WebSocket-Protocol: fogmarch\r\n";
 
-void sim_websocket_open(sim_websocket *socket, sim_connection *connection, uint32_t index)
+void sim_websocket_open(sim_websocket *socket, sim_connection *connection, uint32_t index,
+                        bool is_prompt)
 {
-    *socket = (sim_websocket){.index = index, .connection = connection};
+    *socket = (sim_websocket){.index = index, .connection = connection, .is_prompt = is_prompt};
     sim_send(connection, request, sizeof request - 1);
 }
 
@@ -181,6 +182,10 @@ static void take_answer(sim_websocket *socket)
     text[kept] = '\0';
     const char *end = strstr(text, "\r\n\r\n");
     if (end == NULL && size < ANSWER_MAX) {
+        return;
+    }
+    if (end != NULL && !socket->is_prompt && strncmp(text, "HTTP/1.1 408 ", 13) == 0) {
+        socket->state = SIM_WEBSOCKET_CLOSED; // a link that was too slow for the server's patience
         return;
     }
     if (end == NULL || strncmp(text, "HTTP/1.1 101 ", 13) != 0 || !has(text, accepted) ||

@@ -21,6 +21,7 @@ typedef struct sim_websocket {
     uint32_t index; // of the client
     sim_connection *connection;
     sim_websocket_state state;
+    bool is_prompt;    // its link is quick
     bool spoilt;       // has sent what is no frame: anything may come back
     bool in_message;   // the last fragment was not the last of its message
     bool sends_close;  // has sent a close frame
@@ -31,8 +32,10 @@ typedef struct sim_websocket {
 
 /// Sends the request.
 ///
-/// @param index  of the client, for what is said of it
-void sim_websocket_open(sim_websocket *socket, sim_connection *connection, uint32_t index);
+/// @param index      of the client, for what is said of it
+/// @param is_prompt  its link is quick: the server must not run out of patience
+void sim_websocket_open(sim_websocket *socket, sim_connection *connection, uint32_t index,
+                        bool is_prompt);
 
 void sim_websocket_fini(sim_websocket *socket);
 
