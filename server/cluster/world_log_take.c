@@ -205,6 +205,8 @@ static fm_status read_world(struct log_taking *taking)
     }
     if (status == FM_OK) {
         status = fm_world_log_uncompress(&packed, WORLD_MAX, &taking->world);
+        status = status == FM_ERR_BAD_FORMAT ? damaged(taking, "its keyframe cannot be unpacked")
+                                             : status;
     }
     fm_writer_fini(&packed);
     return status;

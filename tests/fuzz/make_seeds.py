@@ -242,8 +242,56 @@ def write_map_files():
               more + chunk(b"IDAT", zlib.compress(b"\0" + row)) + chunk(b"IEND", b""))
 
 
+def write_logs():
+    """Logs of a world in etcd as fuzz_log.c takes them: values behind their sizes."""
+    def values(*parts):
+        return b"".join(struct.pack("<H", len(part)) + part for part in parts)
+
+    def row(kind, tick, data=b""):
+        return struct.pack("<BQI", kind, tick, len(data)) + data
+
+    def keyframe(position=0, name=b"arena", number=1, bases=(5, 9), tick=0):
+        return struct.pack("<BQQIQQQQBdd", 1, position, 1, 1, 0, 0, tick, 7, 0, 10.0, 50.0) + \
+            bytes([len(name)]) + name + struct.pack("<QIQI", number, 0, 1, len(bases)) + \
+            b"".join(struct.pack("<I", base) for base in bases)
+
+    world = b"FMWORLD\n" + bytes(24)
+    ticks = [row(1, tick, b"command") + row(2, tick, b"record") for tick in range(1, 5)]
+    sound = b"\x0c"  # right sums, packed here
+    for name, data in (
+            ("begun", values(keyframe(), world)),
+            ("records", values(keyframe(), world, *(b"\0\1" + one for one in ticks))),
+            ("parts", values(keyframe(), world, b"\1\1" + ticks[0][:9], b"\0\1" + ticks[0][9:])),
+            ("epochs", values(keyframe(), world, b"\0\1" + ticks[0], b"\1\1" + ticks[1][:9], b"\0\2" + ticks[1])),
+            ("epochs-fall", values(keyframe(), world, b"\0\2" + ticks[0], b"\0\1" + ticks[1])),
+            ("keyframe", values(keyframe(3, tick=2), world, b"\0\1" + ticks[1] + row(4, 2) + ticks[2],
+                                b"\0\1" + ticks[3])),
+            ("keyframe-missing", values(keyframe(3, tick=2), world, b"\0\1" + ticks[1])),
+            ("pace", values(keyframe(), world, b"\0\1" + row(3, 0, struct.pack("<Bdd", 1, 20.0, 40.0)) + row(5, 9))),
+            ("name-of-a-path", values(keyframe(name=b"../../x"), world)),
+            ("another-number", values(keyframe(number=2), world)),
+            ("bases", values(keyframe(bases=range(20)), world))):
+        write("log", "log-" + name, sound + data)
+        write("log", "chunked-" + name, b"\x1c" + data)
+    write("log", "log-spoilt-sums", b"\x08" + values(keyframe(), world, b"\0\1" + ticks[0]))
+    for name, text in (("length", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
+                       ("chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n"),
+                       ("value", 'HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\n{"header":{"revision":"7"},"responses":'
+                        '[{"response_range":{"kvs":[{"value":"eHl6"}]}}]}  '),
+                       ("error", 'HTTP/1.1 503 X\r\nConnection: close\r\nContent-Length: 25\r\n\r\n'
+                        '{"error":"no","code": 14}'),
+                       ("words", "HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n\r\nNot Found"),
+                       ("nothing", "HTTP/1.1 200 OK\r\n\r\n"), ("large", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n"),
+                       ("chunk-large", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n{")):
+        write("log", "answer-" + name, b"\x01" + text.encode())
+    for name, text in (("owner", "3 node-1 00000000000000ff"), ("owner-long", "3 " + 80 * "n" + " 1"),
+                       ("token", 64 * "a" + " 1 2 0"), ("token-role", 64 * "a" + " 9 2 0")):
+        write("log", "text-" + name, b"\x02" + text.encode())
+
+
 if len(sys.argv) != 1:
     sys.exit(__doc__)
+write_logs()
 write_maps()
 write_map_files()
 write_problems()
