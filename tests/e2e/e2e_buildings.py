@@ -1,8 +1,8 @@
 """Buildings over the wire and from the command line.
 
-Goal    a building blocks, names its owner, pushes units or is refused with the reason, and each
-        team believes in it as it saw it last, with numbers that tell nothing about what it did not
-        see.
+Goal    a building blocks its cells, names its owner, and pushes units away or is refused with the
+        reason; each team remembers it as it saw it last, under a number that reveals nothing about
+        buildings that the team has not seen.
 Method  an open map, two teams far from each other; all ticks by world.step.
 """
 
@@ -13,7 +13,7 @@ import subprocess
 from fogmarch_server import RequestError, Server, run
 from mirror import Mirror
 
-BUILDING = 7  # terrain in a look
+BUILDING = 7  # terrain values in a view's looks
 GROUND = 1
 
 
@@ -109,7 +109,7 @@ def each_team_believes_what_it_saw():
             client.call("agent.order", world=world, agents=[agent], kind="move", goal=[x, y])
             step(80)
 
-        hidden = place(0, [0, 0, 2, 2])  # so that numbers differ
+        hidden = place(0, [0, 0, 2, 2])  # makes the teams' numbers for the tower differ from the world's
         tower = place(two, [29, 18, 3, 4])
         step()
         assert everything.mirror.buildings == {hidden: (0, 0, 0, 2, 2), tower: (two, 29, 18, 3, 4)}
@@ -126,7 +126,7 @@ def each_team_believes_what_it_saw():
         assert list(mine.mirror.buildings) != [] and mine.terrain(29, 20) == BUILDING
         assert tower not in everything.mirror.buildings
 
-        # Somebody who comes in now is told the same as those who were there all the time.
+        # A new subscriber is told the same as those that were there all the time.
         late = View(server, world, one)
         assert late.mirror.state() == mine.mirror.state()
         part = View(server, world, one, rect=[0, 0, 29, 40])
@@ -167,7 +167,7 @@ def players_build_what_they_see():
         assert wall == 1, "a player's numbers count what its team has seen"
         view = View(server, world, 0)
         assert sorted(view.mirror.buildings.values()) == [(one, 8, 18, 1, 3), (two, 50, 20, 1, 1)]
-        # Unseen, seen but not free, half seen, occupied by a friend: words, and nothing more.
+        # Unseen, seen but not free, half seen, occupied by a friend: all get the same error and text.
         unseen = refused(mine, rect=[30, 20, 1, 1])
         assert unseen == refused(mine, rect=[40, 20, 1, 1]) == refused(mine, rect=[50, 20, 1, 1])
         assert unseen[0] == "blocked_cell" and "sees now" in unseen[1]
@@ -180,7 +180,7 @@ def players_build_what_they_see():
         second = place(mine, [3, 17, 1, 1])
         place(mine, [3, 23, 1, 1], team=one)
         assert refused(mine, rect=[4, 17, 1, 1])[0] == "limit", "a team has three of them"
-        # One that is not its own is none; its own goes while it is in sight.
+        # For a player another team's building does not exist; its own can be removed while it is in sight.
         assert place(theirs, [52, 20, 1, 1]) == 2
         assert refused(theirs, "building.remove", building=3) == \
             refused(theirs, "building.remove", building=99)

@@ -1,7 +1,7 @@
 """Movement classes over the wire and from the command line.
 
-Goal    units go where their class says, fit where their size says, and subscribers are told
-        which class they are of; what does not fit is refused with a reason.
+Goal    units go where their class may go and fit where their size allows; subscribers are told
+        each unit's class; what does not fit is refused with a reason.
 Method  a small map with a river and a narrow gate; all ticks by world.step.
 """
 
@@ -116,14 +116,14 @@ def units_go_where_their_class_says():
         assert reason == NEAREST and max(x for x, _ in places) == 7, "too large for the gap"
         assert client.call("debug.inspect", world=world, agent=giant)["class"] == "giant"
 
-        # A wider gap lets it through; water in its way does not.
+        # A wider gap lets it through; water in the gap does not.
         client.call("terrain.set", world=world, set="free", cells=[10, 5])
         reason, places = walk(client, world, mirror, giant, [13, 0])
         assert reason == ARRIVED and (10, 3) in places
         client.call("terrain.set", world=world, set="water", rects=[10, 3, 1, 3])
         reason, places = walk(client, world, mirror, giant, [6, 0])
         assert reason == NEAREST and min(x for x, _ in places) == 11
-        # What is put under a unit that cannot stand there pushes it off, all of it.
+        # Terrain on which a unit cannot stand pushes the whole unit off.
         client.call("terrain.set", world=world, set="water", rects=[12, 0, 1, 8])
         client.call("world.step", world=world, ticks=1)
         where = client.call("debug.inspect", world=world, agent=giant)["cell"]
@@ -145,7 +145,7 @@ def queries_ask_for_a_class():
             assert path([4, 0], [5, 7], **{"class": "boat"}, **who)["complete"]
             assert path([6, 0], [14, 0], **{"class": "tank"}, **who)["complete"]
             assert path([6, 0], [13, 0], **{"class": "giant"}, **who)["reason"] == "unreachable"
-            # Swamp is three times as dear, and the water before it twice.
+            # Swamp costs three times as much, and the water before it twice.
             assert path([0, 7], [3, 7], **{"class": "hover"}, **who)["length"] == 9.0
             assert path([4, 7], [5, 7], **{"class": "hover"}, **who)["cost"] == 20
         assert client.refused("path.query", world=world, **{"from": [0, 0], "to": [1, 0]},
@@ -182,7 +182,7 @@ def living_units_change():
         client.call("agent.set", world=world, agents=[unit], **{"class": "ground"}, speed=2.5)
         follow()
         assert [mirror.classes.get(unit, 0) for mirror in mirrors.values()] == [0, 0]
-        # Frozen it waits, and then goes on.
+        # While frozen it waits; then it goes on.
         client.call("agent.order", world=world, agents=[unit], kind="move", goal=[9, 1])
         client.call("agent.set", world=world, agents=[unit], speed=0, frozen=True)
         assert "frozen" in client.call("debug.explain", world=world, agent=unit)["why"]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The command-line client and the demo, end to end, against a real server.
 
-Goal: every subcommand does what its help says, says so in words and in JSON, and fails in words and with
-the right exit status. Method: one fogmarchd on a free port of the loopback for each test; the world is
+Goal: every subcommand does what its help says, reports it as text and as JSON, and fails with a message and
+the right exit status. Method: one fogmarchd on a free port of loopback for each test; the world is
 paused where its exact state matters, so nothing here depends on how fast the machine is.
 
     FOGMARCHD=build/release/bin/fogmarchd tests/e2e/e2e_cli.py [TEST...]
@@ -25,7 +25,7 @@ import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = ""
-PATIENCE = 120  # seconds until something is taken to hang; nothing waits that long when all is well
+PATIENCE = 120  # seconds until a test gives up; nothing takes that long unless it hangs
 
 MAP = """type octile
 height 6
@@ -45,7 +45,7 @@ def clean_environment():
 
 
 def unfilter(kind, line, before):
-    """A row of RGB pixels as it was before one of PNG's five filters."""
+    """Undoes one of PNG's five filters on a row of RGB pixels."""
     row = bytearray()
     for i, byte in enumerate(line):
         left, up, corner = (row[i - 3], before[i], before[i - 3]) if i >= 3 else (0, before[i], 0)
@@ -78,7 +78,7 @@ def read_png(data):
 
 
 class Server:
-    """A fogmarchd of our own; ended by its id."""
+    """A fogmarchd of the test's own, ended by its process id."""
 
     def __init__(self, folder, *flags):
         port_file = os.path.join(folder, "port")
@@ -129,7 +129,7 @@ class CliTest(unittest.TestCase):
                               env=environment or self.environment)
 
     def cli(self, *arguments, **more):
-        """What a command prints that must succeed."""
+        """Runs a command that must succeed; returns what it prints."""
         done = self.run_cli(*arguments, **more)
         self.assertEqual(done.returncode, 0, f"{arguments}: {done.stderr}")
         self.assertEqual(done.stderr, "", arguments)
@@ -210,7 +210,7 @@ class CliTest(unittest.TestCase):
         answer = self.json("ping")
         self.assertEqual(answer["role"], "admin")
         self.assertGreaterEqual(answer["uptime_ms"], 0)
-        # The address may also come by option, which beats the environment.
+        # The address may also come as an option, which overrides the environment.
         elsewhere = dict(self.environment, FOGMARCH_CONNECT="127.0.0.1:1")
         self.cli("--connect", self.server.address, "ping", environment=elsewhere)
         self.cli("ping", "-c", self.server.address, environment=elsewhere)
@@ -279,7 +279,7 @@ class CliTest(unittest.TestCase):
         self.refuse(1, "No such file", "create", "w", "--map", path + ".not")
         self.refuse(1, "small.map:2:8: The height must be", "create", "w", "--map",
                     self.map_file("type octile\nheight x\n"))
-        # Larger than a message may be: it goes up in pieces.
+        # Larger than a message may be: it is uploaded in pieces.
         side = 1500
         large = f"type octile\nheight {side}\nwidth {side}\nmap\n" + ("." * side + "\n") * side
         made = self.json("create", "large", "--map", self.map_file(large))
@@ -292,7 +292,7 @@ class CliTest(unittest.TestCase):
             if name.endswith((".map", ".txt", ".tmx", ".tmj", ".png", ".ppm", ".pgm")):
                 made = self.json("create", name, "--map", os.path.join(examples, name), "--paused")
                 self.assertEqual((made["width"], made["height"]), (12, 8), name)
-                # Straight through the thicket it would be 13, as its cells cost 4.
+                # Straight through the thicket the path would cost 13: its cells cost 4.
                 way = self.json("path", "--world", name, "6,2", "10,2")
                 self.assertTrue(way["complete"], name)
                 self.assertAlmostEqual(way["length"], 2 + 2 * 2 ** 0.5, 4, name)  # around it
@@ -300,7 +300,7 @@ class CliTest(unittest.TestCase):
 
     def test_map_files(self):
         forest = os.path.join(ROOT, "clients", "maps", "examples", "forest.tmx")
-        nowhere = dict(self.environment, FOGMARCH_CONNECT="127.0.0.1:1")  # no server is asked
+        nowhere = dict(self.environment, FOGMARCH_CONNECT="127.0.0.1:1")  # conversion needs no server
         out = os.path.join(self.folder.name, "out.map")
         self.assertEqual(self.cli("map", "convert", forest, out, environment=nowhere), "")
         with open(out, encoding="ascii") as file:
@@ -414,7 +414,7 @@ class CliTest(unittest.TestCase):
             agent = json.loads(self.cli("inspect", 1, "--json"))
             on_path = agent["path"][4:6]
             self.assertEqual(colour(*on_path), (255, 255, 255))
-            self.assertEqual(colour(0, 4), (0x4c, 0xc2, 0xff))  # the other agent, of team 1
+            self.assertEqual(colour(0, 4), (0x4c, 0xc2, 0xff))  # the agent of team 1
             self.cli("snapshot", file, "--rect", "2,1,3,2")
             with open(file, "rb") as picture:
                 width, height, rows = read_png(picture.read())
@@ -507,7 +507,7 @@ class CliTest(unittest.TestCase):
 
     def test_spawn_picks_free_cells(self):
         self.small_world()
-        # 31 cells are free around the walls; the 6 in the closet do not count.
+        # 31 cells outside the walls are free; the 6 in the closet do not count.
         free = sum(row.count(".") for i, row in enumerate(MAP.splitlines()[4:]) if i != 2) + 2
         self.assertEqual(len(self.json("spawn", "--team", 1, "--count", free - 4, "--seed", 3)["agents"]), free - 4)
         self.assertEqual(len(self.json("spawn", "--team", 2, "--count", 2, "--near", "9,5")["agents"]), 2)
@@ -632,7 +632,7 @@ class CliTest(unittest.TestCase):
         self.refuse(1, "no_team", "watch", "--team", 7, "--seconds", 1)
 
     def watch_on_a_terminal(self, environment, *options):
-        """Starts watch on a terminal of 100 x 30, stops it as Ctrl-C does; what it drew."""
+        """Starts watch on a terminal of 100 x 30 and stops it as Ctrl-C does. Returns what it drew."""
         pid, terminal = pty.fork()
         if pid == 0:
             subprocess.run(["stty", "cols", "100", "rows", "30"], check=False)
@@ -658,9 +658,9 @@ class CliTest(unittest.TestCase):
         self.assertTrue(stopped, drawn)
         self.assertEqual(status, 0, drawn)
         self.assertTrue(drawn.startswith(b"\x1b[?1049h"), "the whole screen is taken")
-        # Behind it ncurses puts the window's title and the keypad back.
+        # After it ncurses restores the window's title and the keypad.
         self.assertRegex(drawn, rb"\x1b\[\?1049l(\x1b\[23;0;0t)?\r?(\x1b\[\?1l\x1b>)?\s*$", "and given back")
-        # At Ctrl-C the terminal drops what it had not shown yet, perhaps within a character.
+        # At Ctrl-C the terminal drops what it has not shown yet, and may cut a character in two.
         return drawn.decode(errors="replace")
 
     def test_watch_draws_on_a_terminal(self):
@@ -741,7 +741,7 @@ class CliTest(unittest.TestCase):
         with open(path, "w", encoding="ascii") as file:
             file.write("not-a-token-of-this-server\n")
         self.refuse(1, "No such file", "ping", "--token-file", path + ".not")
-        # On the loopback no token is needed; what a wrong one does is the server's business, but the
+        # Loopback needs no token. Whether the server refuses a wrong one is not tested here; the
         # client must get an answer either way.
         self.assertIn(self.run_cli("ping", "--token-file", path).returncode, (0, 1))
 
@@ -784,7 +784,7 @@ class DemoTest(unittest.TestCase):
                                 env=self.environment, start_new_session=True)
         for _ in range(8):  # watch prints a line a second when it is piped
             self.assertNotEqual(demo.stdout.readline(), "")
-        os.killpg(demo.pid, signal.SIGINT)  # as the terminal does, to all that is in front
+        os.killpg(demo.pid, signal.SIGINT)  # as the terminal does: to the whole foreground process group
         rest, words = demo.communicate(timeout=PATIENCE)
         self.assertEqual(demo.returncode, 0, words)
         self.assertIn("orders ended", rest)

@@ -1,5 +1,5 @@
-"""A cell holds one agent, as a client sees it: where agents are put, that none ever share a cell,
-that two streams pass each other on a bridge, that idle ones of any size make way, speeds, and crowds around one goal.
+"""Exclusive cells as a client sees them: where agents are placed, that no two ever share a cell, that two
+streams pass each other on a bridge, that idle agents of any size make way, speeds, and crowds around one goal.
 
 Method  small worlds, all ticks by world.step; a view of everything is mirrored from keyframes and
         deltas and looked at after every tick.
@@ -12,7 +12,7 @@ ROOM = b"type octile\nheight 5\nwidth 9\nmap\n.........\n....@....\n....@....\n.
 
 
 def bridge_map(bank_width, bank_height, length):
-    """Two banks that a bridge three cells wide joins."""
+    """Two banks joined by a bridge three cells wide."""
     rows = []
     for y in range(bank_height):
         middle = "." if abs(y - bank_height // 2) <= 1 else "W"
@@ -67,7 +67,7 @@ class Stage:
         return {agent: reason for _, agent, reason, _, _ in self.mirror.ended}
 
     def run(self, count, ticks_max):
-        """Steps until so many orders have ended. Returns the number of ticks."""
+        """Steps until the given number of orders have ended. Returns the number of ticks."""
         for tick in range(ticks_max):
             if len(self.mirror.ended) >= count:
                 return tick
@@ -94,7 +94,7 @@ def places():
         cells = stage.cells()
         assert cells[first] == (0, 0)
         assert {(x, y) for x in range(3) for y in range(3)} <= set(cells.values())
-        # A wall on three of them: they stand beside it, each in a cell of its own.
+        # A wall is put on three of them: they move beside it, each to a cell of its own.
         stage.call("terrain.set", set="blocked", rects=[0, 0, 3, 1])
         stage.step()
         assert all(y > 0 or x > 2 for x, y in stage.cells().values())
@@ -124,7 +124,7 @@ def bridge():
         stage.order(agents, east + west)
         ticks = stage.run(2 * each, 600)
         assert set(stage.ended().values()) == {0}
-        # Three agents a tick pass its middle, both ways together, and the last one has to leave it.
+        # Three agents a tick, both directions together, can pass the bridge's middle; the last must leave it.
         bound = (2 * each + 2) // 3 + length
         print(f"{each} each way over a bridge three cells wide: {ticks} ticks, at least {bound}")
 
@@ -132,7 +132,7 @@ def bridge():
 def large_units_make_way():
     """An idle 2 x 2 unit in a corridor of its own width: one cell after the other passes it."""
     with Server() as server:
-        # As the bridge, four cells long and two wide.
+        # Like the bridge, four cells long and two wide.
         rows = ["." * 8 + ("." if y in (3, 4) else "W") * 4 + "." * 8 for y in range(8)]
         text = "type octile\nheight 8\nwidth 20\nmap\n" + "\n".join(rows) + "\n"
         stage = Stage(server, "w", map=text.encode(), classes="ground;tank:size=2,ground=1")
@@ -189,7 +189,7 @@ def detours():
         assert stage.refused("agent.order", **dict(order, max_detour=99)) == "bad_field"
         stage.call("agent.order", **dict(order, max_detour=110))
         stage.step()
-        stage.call("terrain.set", set="blocked", cells=[4, 0])  # now the way leads round below
+        stage.call("terrain.set", set="blocked", cells=[4, 0])  # now the path leads around below
         stage.run(1, 5)
         assert set(stage.ended().values()) == {2}, "unreachable"
         stage.call("agent.order", **dict(order, max_detour=1000))

@@ -1,10 +1,10 @@
 """The C# client, compiled with Mono, against a real server.
 
 Goal    its view shows what the bytes say, cell by cell and agent by agent, and what the server says of each
-        agent; its events tell the same story; nothing is allocated per tick; errors and ends are told; the example
-        runs as the page says.
-Method  csharp/Probe.cs follows a view and prints it; the tests' own mirror, which shares no code with it, is
-        beside it. Allocations are counted by Mono, which must notice the ones that a test makes on purpose.
+        agent; its events agree with the view; nothing is allocated per tick; errors and the end of a connection
+        are reported; the example runs as the page says.
+Method  csharp/Probe.cs follows a view and prints it; the test compares it with its own mirror, which shares no
+        code with it. Mono counts allocations, and must notice those that a test makes on purpose.
 
 Mono comes from Debian: mono-mcs and mono-runtime, 25 MB.
 """
@@ -59,7 +59,7 @@ def the_view_shows_what_the_bytes_say():
             probes = dict(zip(mirrors, (probe, everything)))
             for one in probes.values():
                 assert one.shown(0)[1]["tick"] == 0
-            for tick in range(1, 60):  # something changes in each
+            for tick in range(1, 60):  # something changes in each tick
                 if tick == 1:
                     client.call("agent.order", world=world, agents=agents, kind="move", goal=far, spread=True)
                     client.call("agent.order", world=world, agents=tanks["agents"], kind="move", goal=far)
@@ -99,7 +99,7 @@ def a_view_that_moves_and_one_that_goes_on():
             mirrors = {number: Mirror()}
             subscription = 1  # the first of its session
             client.call("agent.order", world=world, agents=agents[1:], kind="move", goal=far)
-            client.call("agent.order", world=world, agents=agents[:1], kind="patrol", goal=far)  # all the time
+            client.call("agent.order", world=world, agents=agents[:1], kind="patrol", goal=far)  # always moves
             for tick, rect in enumerate(([0, 0, 40, 40], [5, 3, 40, 40], [20, 30, 50, 60], [0, 0, 96, 96]), 1):
                 probe.ask("rect", *rect, subscription)
                 client.call("subscription.move", subscription=number, rect=rect)
@@ -126,7 +126,7 @@ def nothing_is_allocated_per_tick():
         with probe_of(server.port, world, 0) as probe:
             probe.shown(2)
             rounds = []
-            while not any(one["bytes"] == 0 for one in rounds):  # a buffer may grow once more
+            while not any(one["bytes"] == 0 for one in rounds):  # a buffer may have to grow once more
                 rounds.append(probe.ask("garbage", 100))
                 assert len(rounds) <= 5, rounds
             said = rounds[-1]
@@ -179,7 +179,7 @@ def over_tls():
 
 
 def the_example():
-    """By the commands of README.md, in a folder that has the clients as a checkout has them."""
+    """Runs the commands of README.md in a folder that holds the clients as a checkout does."""
     with open(os.path.join(CSHARP, "README.md"), encoding="utf-8") as page:
         commands = [line.strip() for line in page if line.startswith(("    mcs ", "    mono "))]
     assert len(commands) == 2, commands
@@ -192,7 +192,7 @@ def the_example():
 
 
 def the_sample_for_unity():
-    """Unity is not here: the sample is held against the names that it uses, so that it compiles at least."""
+    """Unity is not installed: the sample is compiled against stubs of the types that it uses."""
     compiled("units.dll", "-target:library", os.path.join(HERE, "csharp/UnityNames.cs"),
              os.path.join(CSHARP, "Samples~/Units/Units.cs"))
 

@@ -1,8 +1,8 @@
 """debug.explain, debug.top and debug.subscribe: why an agent does what it does, and what it costs.
 
-Goal    what they say is what happened: orders and their ends, replans and their causes, who stands
-        in the way, who costs most; the state of a followed agent comes after every tick and until its end.
-Method  small worlds in which each of these is known beforehand, tick by tick.
+Goal    they report what happened: orders and their ends, replans and their causes, who stands in
+        the way, who costs most; a followed agent's state comes after every tick, until the agent is gone.
+Method  small worlds in which all of this is known in advance, tick by tick.
 """
 
 from fogmarch_server import Server, run
@@ -78,7 +78,7 @@ def who_blocks_it():
 
 
 def who_is_stuck():
-    """Two teams' units in a corridor wait for each other, and are one group after the look at tick 128."""
+    """Units of two teams in a corridor wait for each other; the check at tick 128 reports them as one group."""
     with Server() as server:
         client = server.connect()
         world, team = make_world(client, omniscient=True, occupancy="exclusive")
@@ -225,8 +225,8 @@ def what_a_channel_tells():
         assert client.refused("debug.inspect", world=world, agent=agent,
                               channels="path colours") == "bad_value"
         assert everything["per_tick"] > 0 and everything["us_per_tick"] >= 0
-        # Parents lead from every closed cell to where the search began; estimates that were learned
-        # are above the distance.
+        # Parents lead from every closed cell to where the search began; learned estimates are higher
+        # than the distance.
         cells = list(zip(*[iter(everything["search"])] * 6))
         details = list(zip(*[iter(everything["details"])] * 5))
         assert len(cells) == len(details) > 20
@@ -268,7 +268,7 @@ def another_planner():
         step(client, world, 40)
         assert [inspect(agent)["planner"] for agent in (one, two)] == ["dstar-lite"] * 2
         assert inspect(one)["cell"] == [35, 20] and inspect(one)["order"] == 0
-        # All of them or none.
+        # All agents change or none does.
         for error, params in (("no_agent", {"agents": [one, 10**6]}), ("no_planner", {"planner": "x"})):
             refused = dict(change, **params)
             assert client.refused("agent.planner", **refused) == error

@@ -1,9 +1,9 @@
-"""clients/demo ends with everything that it has started, whatever ends it.
+"""clients/demo ends everything that it has started, whatever ends the demo.
 
 Goal    Ctrl-C ends the show, and the script says what to try next; when its terminal is closed, or only
         the script gets SIGHUP or SIGTERM, the server, the player and `watch` end too, and no file is left.
-Method  The demo runs on a pseudo-terminal with programs that are built already. Its processes are those
-        that have inherited a word of their own in the environment, which /proc shows.
+Method  The demo runs on a pseudo-terminal with programs that are built already. Its processes are found in
+        /proc by a word that they have inherited in their environment.
 """
 
 import glob
@@ -36,7 +36,7 @@ class Demo:
                       {**os.environ, name: value, "TMPDIR": folder, "TERM": "xterm"})
 
     def processes(self):
-        """The demo's processes that live: ids, and names with their subcommand where they have one."""
+        """The demo's living processes: ids, and names with the subcommand if there is one."""
         names = {}
         for number in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -46,13 +46,13 @@ class Demo:
                 with open(f"/proc/{number}/cmdline", "rb") as file:
                     words = file.read().decode().split("\0")
             except OSError:
-                continue  # it has ended, or is somebody else's
+                continue  # it has ended, or belongs to another user
             name = os.path.basename(words[0])
             names[int(number)] = f"{name} {words[1]}" if name == "fogmarch" else name
         return names
 
     def read(self):
-        """Takes what the terminal shows, for a moment. False when it is closed at the other end."""
+        """Reads what the terminal shows, for a moment. False when its other end is closed."""
         if self.terminal < 0:
             time.sleep(0.05)
         elif select.select([self.terminal], [], [], 0.05)[0]:

@@ -1,10 +1,11 @@
-"""What really happens to servers: processes that stand still, peers that vanish, too many of them.
+"""What happens to servers in the field: processes that are stopped, peers that vanish, too many of them.
 
-Goal    whatever happens to one client, to the clock or to the process, the others are served: nobody
-        is blamed for a pause of the server's own, slow beginnings cost nothing, a server without
-        descriptors neither spins nor forgets those who wait, and time that is set changes nothing.
-Method  a real server; signals, resource limits, a clock that can be set (set_clock.c), and sockets that are dropped without a
-        word (TCP_REPAIR). Where the system does not allow that, the case says so and is skipped.
+Goal    whatever happens to one client, to the clock or to the process, the others are served: no client
+        pays for a pause of the server, slow handshakes cost nothing, a server without descriptors
+        neither spins nor forgets waiting clients, and setting the clock changes nothing.
+Method  a real server; signals, resource limits, a clock that can be set (set_clock.c), and sockets that
+        are dropped silently (TCP_REPAIR). Where the system does not allow that, the case says so and is
+        skipped.
 """
 
 import http.client
@@ -50,7 +51,7 @@ def sessions(client):
 # ---- processes that stand still ---------------------------------------------------------------------
 
 def a_server_that_stood_still_blames_nobody():
-    """SIGSTOP for longer than every time-out."""
+    """SIGSTOP for longer than every timeout: no client is disconnected."""
     limits = [text for name in ("hello", "idle", "message", "slow-reader")
               for text in (f"--{name}-timeout-s", "2")]
     with Server(*limits, "--tick-hz", "50") as server:
@@ -62,7 +63,7 @@ def a_server_that_stood_still_blames_nobody():
         half.send_bytes(HELLO[:7])
         mark = len(server.log())
         server.process.send_signal(signal.SIGSTOP)
-        late.send("hello", protocol=1)  # it cannot be read in time
+        late.send("hello", protocol=1)  # the stopped server cannot read it in time
         time.sleep(3)
         server.process.send_signal(signal.SIGCONT)
         until(lambda: "the server stood still" in server.log(), "the pause to be noticed")
@@ -78,7 +79,7 @@ def a_server_that_stood_still_blames_nobody():
 
 
 def a_client_that_stands_still_is_alone_with_it():
-    """Its socket stays open and is not read: a slow reader at first, then nobody."""
+    """Its socket stays open but is not read: at first a slow reader, then disconnected."""
     with Server("--slow-reader-timeout-s", "1", "--session-unsent-max", "65536",
                 "--tick-hz", "100") as server:
         good = server.connect()
@@ -156,7 +157,7 @@ DRIP_SECONDS = 0.15
 
 
 def drip(sockets, data, stop, sent):
-    """Sends one byte more of the same on every socket, until `stop` is set."""
+    """Sends the same data byte by byte on every socket, until `stop` is set."""
     for byte in data:
         sent.append(byte)
         for one in sockets:
@@ -180,7 +181,7 @@ def all_disconnected(sockets):
 
 
 def slow_beginnings():
-    """Of a hello, of a TLS handshake and of an HTTP request, 100 at once on each port."""
+    """A hello, a TLS handshake and an HTTP request, each byte by byte, 100 at once on each port."""
     folder = tempfile.mkdtemp(prefix="fogmarch-slow-")
     certificate, key = make_certificate(folder)
     trusting = ssl.create_default_context(cafile=certificate)
@@ -221,7 +222,7 @@ def slow_beginnings():
                     connection.close()
                 for name in ports:
                     assert all_disconnected(slow[name]), name
-                    # The time-out is the one that was set, and not ten seconds.
+                    # The timeout is the configured one, not the default of ten seconds.
                     assert len(sent[name]) * DRIP_SECONDS < 8, name
                 stop.set()
                 for thread in threads:
@@ -264,7 +265,7 @@ def no_descriptors_left():
             ticks_go_on(good, world)
             for one in crowd[:40]:
                 one.close()
-            for one in crowd[40:]:  # those who waited
+            for one in crowd[40:]:  # those that waited
                 one.call("hello", protocol=1)
             for one in web:
                 assert b" 200 " in one.recv(4096)
@@ -274,7 +275,7 @@ def no_descriptors_left():
 # ---- clocks -----------------------------------------------------------------------------------------
 
 def clock_jumps():
-    """The time of day is set forwards and backwards by a day; only the log may notice."""
+    """The clock is set a day forwards and backwards; only the log may notice."""
     library = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "../tests/set_clock.so")
     with open(os.environ["FOGMARCHD"], "rb") as file:
         if b"__asan_init" in file.read():
@@ -312,7 +313,7 @@ def clock_jumps():
 # ---- an event loop that stands ----------------------------------------------------------------------
 
 def a_loop_that_stands():
-    """The process says so and ends by itself, and sooner when it is told to; a process that was stopped does not."""
+    """The process logs it and exits, sooner if it was told to end; a process that was only stopped goes on."""
     library = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "../tests/stall_loop.so")
     with open(os.environ["FOGMARCHD"], "rb") as file:
         if b"__asan_init" in file.read():
@@ -329,14 +330,14 @@ def a_loop_that_stands():
                 server.connect().call("ping")
                 with open(stall, "w"):
                     pass
-                Client(server.port)  # which the loop never gets over
+                Client(server.port)  # the loop hangs when it accepts this connection
                 if is_told:
                     time.sleep(0.3)
                     server.terminate()
                 assert server.wait() == 70, server.log()
                 assert "the event loop stands still: the process ends" in server.log()
                 assert f"asked_to_end={'true' if is_told else 'false'}" in server.log()
-                server.process.returncode = 0  # it was us
+                server.process.returncode = 0  # expected here
 
 
 # ---- peers that vanish ------------------------------------------------------------------------------
@@ -345,7 +346,7 @@ TCP_REPAIR = 19
 
 
 def vanish(client):
-    """Closes a socket without a word to its peer. False where that is not allowed."""
+    """Closes a socket without telling its peer. False where that is not allowed."""
     try:
         client.socket.setsockopt(socket.IPPROTO_TCP, TCP_REPAIR, 1)
     except OSError:
@@ -358,7 +359,7 @@ def half_open_peers():
     with Server("--idle-timeout-s", "2.5", "--tick-hz", "20") as server:
         good = server.connect()
         world, team = make_world(good)
-        # One that has ended its side, and one that listens no more.
+        # One has shut down its sending side, the other does not read.
         ended, deaf = server.connect(), server.connect()
         ended.socket.shutdown(socket.SHUT_WR)
         assert ended.disconnected()
@@ -369,7 +370,7 @@ def half_open_peers():
         if not vanish(reader) or not vanish(idle):
             skip("half_open_peers: TCP_REPAIR is not allowed here")
             return
-        until(lambda: sessions(good) == 1, "peers that are gone to be found")  # asking keeps the good one alive
+        until(lambda: sessions(good) == 1, "peers that are gone to be found")  # the requests keep the good one alive
         ticks_go_on(good, world)
 
 

@@ -1,10 +1,10 @@
 """The filter of system calls.
 
-Goal    under `syscall_filter` the server does all that it does without: journals and recovery, TLS with
-        a new certificate, pages and WebSockets, replays, saved worlds, queries, its end; all of its
-        threads are under it; a call that it does not need is refused and reported, or ends it.
-Method  one busy life of a server that any call outside the list would kill; `gdb`, where it is, makes
-        the server try one; /proc tells of the threads. tests/server/process/test_syscall_filter.c tries many calls.
+Goal    under `syscall_filter` everything works as without: journals and recovery, TLS with a new
+        certificate, pages and WebSockets, replays, saved worlds, queries, shutdown; all threads are
+        filtered; a call that the server does not need is refused and reported, or kills it.
+Method  a server under load that any call outside the list would kill; `gdb`, where installed, makes the
+        server try one; /proc lists the threads. tests/server/process/test_syscall_filter.c tries many calls.
 """
 
 import os
@@ -19,7 +19,7 @@ from fogmarch_server import PATIENCE, Server, run, until
 
 
 def is_built_in():
-    """Whether the server can filter, and is not watched by a sanitizer, which needs other calls."""
+    """Whether the server can filter and was built without a sanitizer, which needs more calls."""
     with Server("--syscall-filter", "none") as server:
         if not server.memory_tells():
             return False
@@ -32,7 +32,7 @@ def is_built_in():
 
 
 def threads_under_a_filter(server):
-    """Of how many all of its threads are."""
+    """How many of its threads are filtered, and how many it has."""
     folder = f"/proc/{server.process.pid}/task"
     filtered = []
     for thread in os.listdir(folder):
@@ -92,7 +92,7 @@ def does_everything():
             case.server.terminate()
             assert tcp.notification("going_down")
             assert case.server.wait() == 0
-        with WebCase(*flags) as case:  # it comes back, brought by recovery
+        with WebCase(*flags) as case:  # recovery brings the world back
             names = [one["name"] for one in case.connect().call("world.list")["worlds"]]
             assert names == ["w"], names
     finally:
@@ -100,7 +100,7 @@ def does_everything():
 
 
 def connects_to_others():
-    """A standby and a relay, which open connections once they are under the filter."""
+    """A standby and a relay, which open connections while they are filtered."""
     folder = tempfile.mkdtemp(prefix="fogmarch-")
     kill = ("--syscall-filter", "kill")
     for name in ("one", "two"):
@@ -121,7 +121,7 @@ def connects_to_others():
 
 
 def make_it_call(server, call):
-    """Has the server's main thread call a function of the C library, if gdb may do that."""
+    """Makes the server's main thread call a function of the C library, if gdb is allowed to."""
     done = subprocess.run(["gdb", "-nx", "-batch", "-p", str(server.process.pid), "-ex",
                            "handle SIGSYS nostop noprint pass", "-ex", f"call (int){call}"],
                           capture_output=True, text=True, timeout=PATIENCE, check=False,

@@ -1,10 +1,10 @@
 """Clients that send as much as they can.
 
-Goal    a client that floods the server with what it may send has the loop and the conductor in turn with the
-        others, not for itself: they are answered in the middle of the flood, ticks go on, and memory is
-        bounded however small the messages are. Strangers are given less, and what is refused counts.
-Method  processes that flood, and the order of things rather than their time: others must be done before
-        the flood is.
+Goal    a client that floods the server with allowed requests shares the loop and the conductor with the
+        others: they are answered in the middle of the flood, ticks go on, and memory is bounded however
+        small the messages are. Clients before hello get less, and refused messages count, too.
+Method  processes that flood; the tests check the order of events, not times: the other clients must be
+        done before the flood ends.
 """
 
 import functools
@@ -27,17 +27,17 @@ def request(number, method, **params):
 
 
 def frame(data):
-    """A WebSocket frame, with a mask that changes nothing."""
+    """A WebSocket frame with a mask of zeros."""
     size = len(data)
     head = struct.pack("!BB", 0x82, 0x80 | size) if size < 126 else struct.pack("!BBQ", 0x82, 0xff, size)
     return head + bytes(4) + data
 
 
 def pour(connect, token, data, rounds, over):
-    """Sends all of it, throwing away what comes back, and then says so."""
+    """Sends all of it, drops the answers, and then reports that it is done."""
     client, wrapped = connect()
     client.call("hello", protocol=1, **({"token": token} if token else {}))
-    last = b"\x94\x01\xce\x00\x0f\xff\xff"  # how the last answer begins
+    last = b"\x94\x01\xce\x00\x0f\xff\xff"  # the first bytes of the last answer
 
     def read():
         end = b""
@@ -60,7 +60,7 @@ def plain(server):
 
 
 class Flood:
-    """A process that pours; what happens inside must be over before the flood is."""
+    """A process that floods. The body of the `with` must be done before the flood ends."""
 
     def __init__(self, connect, data, rounds, token=None, count=1):
         self.over = [multiprocessing.Event() for _ in range(count)]
@@ -83,10 +83,10 @@ class Flood:
 
 
 def is_answered(server, flood, sent, count):
-    """Somebody else's requests, one after the other, while the flood goes on."""
+    """Sends another client's requests, one after the other, while the flood goes on."""
     other = server.connect()
     deadline = time.monotonic() + PATIENCE
-    while other.call("stats")["server"]["messages"] < sent:  # until it has begun
+    while other.call("stats")["server"]["messages"] < sent:  # until the flood has begun
         assert time.monotonic() < deadline and flood.goes_on()
     for i in range(count):
         other.call("ping")
@@ -113,7 +113,7 @@ def small_messages_by_other_ways():
 
 
 def refused_messages():
-    """Of one whose role does not allow it, and of no sense."""
+    """Requests that the role does not allow, and malformed ones."""
     with Server() as server:
         client = server.connect()
         token = client.call("token.create", role="observer")["token"]
@@ -123,7 +123,7 @@ def refused_messages():
 
 
 def subscribing_in_turn():
-    """Each time a snapshot of the world, if the server does not keep it for a while; and many views."""
+    """Subscribes again and again, each time for a snapshot unless the server keeps one for a while; and many views."""
     with Server() as server:
         client = server.connect()
         world = client.call("world.create", name="w", generator="random", width=1024, height=1024,
@@ -142,8 +142,8 @@ def subscribing_in_turn():
 
 
 def many_subscriptions():
-    """What one tick makes due for thousands of them is sent in parts: who has one does not wait for the others, though
-    it was the first to subscribe, and others are answered in between. In the end everybody has been told."""
+    """Deltas of one tick for thousands of subscriptions are sent in parts: a client with one subscription does not wait
+    for the rest, though it subscribed first, and others are answered in between. In the end all have their deltas."""
     sessions, views = 12, 512
     with Server("--subscriptions-per-token-max", "0", "--subscriptions-per-address-max", "0") as server:
         admin = server.connect()
@@ -155,7 +155,7 @@ def many_subscriptions():
         small.call("subscribe", world=world)
         small.notification("keyframe")
         large = [server.connect() for _ in range(sessions)]
-        for client in large:  # all rectangles have the agents in them, and no two are the same
+        for client in large:  # all rectangles hold the agents, and no two are the same
             client.send_bytes(b"".join(request(1000 + i, "subscribe", world=world,
                                                rect=[i % 32, i // 32, 96, 96]) for i in range(views)))
             for i in range(views):
@@ -180,7 +180,7 @@ def many_subscriptions():
 
 
 def large_commands():
-    """A world that is always late ticks between large commands, not once in 64 of them."""
+    """A world that is always late ticks between large commands, not only after every 64th."""
     with Server() as server:
         client = server.connect()
         world = client.call("world.create", name="w", generator="open", width=64, height=64,
@@ -201,7 +201,7 @@ def large_commands():
 
 
 def small_answers_that_nobody_reads():
-    """Each holds more memory than its bytes."""
+    """Each takes more memory than its bytes."""
     with Server() as server:
         clients = [server.connect(receive_buffer=4096) for _ in range(2)]
         before = server.rss()
@@ -212,7 +212,7 @@ def small_answers_that_nobody_reads():
                     client.send_bytes(request(1, "ping") * 10000)
                 raise AssertionError("all of it was taken")
             except TimeoutError:
-                pass  # it is no longer read from
+                pass  # the server has stopped reading from it
         server.connect().call("ping")
         grown = server.rss() - before
         assert grown < 2 * 3 * 4 * MEBIBYTE or not server.memory_tells(), grown
@@ -221,7 +221,7 @@ def small_answers_that_nobody_reads():
 
 
 def strangers():
-    """Who has not said hello is given small messages; and what is refused costs as well."""
+    """Before hello only small messages are accepted; and refused messages count against the rate."""
     with Server("--rate-messages", "10") as server:
         stranger = server.connect(hello=False)
         stranger.send_bytes(request(1, "hello", protocol=1, client="x" * 5000))
@@ -231,7 +231,7 @@ def strangers():
         except RequestError as error:
             assert error.name == "too_large", error
         assert stranger.disconnected()
-        # Right behind hello it may be a large one.
+        # The message directly after hello may be large.
         friend = server.connect(hello=False)
         friend.send_bytes(request(1, "hello", protocol=1) +
                           request(2, "map.upload", total=9000, offset=0, data=b"x" * 9000))

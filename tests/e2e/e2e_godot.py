@@ -1,10 +1,11 @@
 """The add-on for Godot, headless with the Godot 3 of Debian, against a real server.
 
 Goal    its view shows what the bytes say, cell by cell and agent by agent, and what the server says of each agent;
-        its signals tell the same story; a view goes on after its connection broke; errors and ends are told; the
-        example scene draws its view on the TileMap, and a click sends its units, which arrive.
-Method  godot/probe.gd follows a view and prints it; the tests' own mirror, which shares no code with it, is beside
-        it. godot/scene.gd holds the example scene to its view.
+        its signals agree with the view; a view continues after its connection was lost; errors and the end of a
+        connection are reported; the example scene draws its view on the TileMap, and a click sends its units, which
+arrive.
+        Method  godot/probe.gd follows a view and prints it; the test compares that with its own mirror, which shares no
+        code with the add-on. godot/scene.gd compares the example scene with its view.
 
 Godot comes from Debian: godot3-server, 70 MB. The file for Godot 4 cannot be tried here.
 """
@@ -60,7 +61,7 @@ class Probe:
         raise AssertionError("the probe is gone:\n" + "".join(lines))
 
     def shown(self):
-        """What it shows next, in the form of the tests' own mirror, and the rest."""
+        """The view that the probe prints next, in the form of the tests' own mirror, and the rest of what it prints."""
         said = self.said()
         return form_of(said), said
 
@@ -140,7 +141,7 @@ def a_view_that_moves_and_one_that_goes_on():
                         assert mirror.looks.get(cell, look) == look
                 if tick in rects:
                     client.call("subscription.move", subscription=number, rect=rects[tick])
-                    while said["rect"] != rects[tick]:  # the probe moves its view by itself, and prints the keyframe
+                    while said["rect"] != rects[tick]:  # the probe moves its view itself, and prints the keyframe
                         state, said = probe.shown()
                 if tick == 6:
                     assert probe.said() == {"resumed": True}
@@ -191,7 +192,7 @@ def the_example_scene():
         try:
             client = server.connect()
             worlds = wait_for(lambda: client.call("world.list")["worlds"], "a world")
-            client.call("world.resume", world=worlds[0]["world"], tick_hz=60)  # its author has more time
+            client.call("world.resume", world=worlds[0]["world"], tick_hz=60)  # faster than the example sets it
             said, _ = scene.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             scene.kill()
@@ -215,7 +216,7 @@ def the_script_of_the_page():
 
 
 def what_differs_in_godot_4_is_in_one_file():
-    """Godot 4 is not here. The two files have the same functions, and the others none of what it has renamed."""
+    """Godot 4 is not installed. Both files define the same functions; the others use no name that Godot 4 changed."""
     def functions(name):
         with open(os.path.join(PROJECT, name), encoding="utf-8") as file:
             return sorted(re.findall(r"^static func (\w+)\(", file.read(), re.MULTILINE))

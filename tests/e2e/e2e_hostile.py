@@ -1,8 +1,8 @@
 """Clients that break the rules.
 
-Goal    whatever a client sends or does not send, the server neither crashes, grows, nor lets other
-        clients feel it. Where a request's number is known it is answered with an error.
-Method  each case does its worst next to a well-behaved client that goes on being served.
+Goal    whatever a client sends or does not send, the server neither crashes nor grows, and other
+        clients do not notice. A request whose number is known is answered with an error.
+Method  each case attacks beside a well-behaved client, which must be served all the time.
 """
 
 import random
@@ -29,7 +29,7 @@ def silence():
         good = server.connect()
         mute = server.connect(hello=False)
         chatty = server.connect(hello=False)
-        chatty.call("ping")  # is no hello
+        chatty.call("ping")  # not a hello, so it does not stop the deadline
         assert mute.disconnected() and chatty.disconnected()
         good.call("ping")
         assert server.log().count("no hello") == 2
@@ -57,7 +57,7 @@ def headers_that_promise_too_much():
                 client.send_bytes(beginning + name + b"\x91" + header)
                 assert error_of(client) == "too_large", what
                 client = server.connect(hello=hello)
-                client.send_bytes(header)  # no number to answer to
+                client.send_bytes(header)  # no request number that could be answered
                 assert client.disconnected() and not client.answers, what
         good.call("ping")
         assert server.rss() < before + 16 * MEGABYTE or not server.memory_tells()
@@ -104,13 +104,13 @@ def garbage():
                 client.socket.shutdown(socket.SHUT_WR)
                 client.disconnected()
             except OSError:
-                pass  # disconnected in the middle, as it may
+                pass  # the server may disconnect in the middle
             client.close()
         good.call("ping")
 
 
 def spoilt_requests():
-    """Valid requests with a few bytes changed: they get further than garbage."""
+    """Valid requests with a few bytes changed, which get further than garbage."""
     source = random.Random(seed())
     with Server("--worlds-max", "4") as server:
         good = server.connect()
@@ -152,7 +152,7 @@ def halves():
         for size in range(1, len(whole)):
             client = server.connect(hello=False)
             client.send_bytes(whole[:size])
-            if size % 2:  # ends properly, or is cut off
+            if size % 2:  # a proper end, or cut off
                 client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                                          struct.pack("ii", 1, 0))
             client.close()
@@ -160,7 +160,7 @@ def halves():
         for byte in whole:  # byte by byte
             client.send_bytes(bytes([byte]))
         assert client.answer(1)["time"] == 7
-        client.call("hello", protocol=1)  # before which messages are small
+        client.call("hello", protocol=1)  # before hello only small messages are accepted
         large = msgpack.packb([REQUEST, 2, "ping", [{"time": 8, "ballast": "x" * 900000}]])
         for start in range(0, len(large), 70001):
             client.send_bytes(large[start:start + 70001])
@@ -194,7 +194,7 @@ def pipelines():
 
 
 def questions_without_reading():
-    """A client that asks and asks and never reads the answers is not read from either."""
+    """The server stops reading from a client that sends requests and never reads the answers."""
     with Server("--session-unsent-max", "65536", "--slow-reader-timeout-s", "3600") as server:
         good = server.connect()
         for i in range(40):
@@ -206,14 +206,14 @@ def questions_without_reading():
         request = b"".join(msgpack.packb([REQUEST, i, "world.list", []]) for i in range(1000))
         asked = 0
         try:
-            for asked in range(4000):  # their answers would be 20 GB
+            for asked in range(4000):  # the answers would take 20 GB
                 client.send_bytes(request)
         except TimeoutError:
             pass
         assert 0 < asked < 3999, "the server went on reading"
         assert server.rss() < before + 16 * MEGABYTE or not server.memory_tells()
         good.call("ping")
-        jobs = server.connect(receive_buffer=4096)  # the same with answers that come from a world
+        jobs = server.connect(receive_buffer=4096)  # the same with requests that a world answers
         jobs.socket.settimeout(1)
         request = b"".join(msgpack.packb([REQUEST, i, "stats", [{"world": 1}]])
                            for i in range(1000))

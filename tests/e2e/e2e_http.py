@@ -1,7 +1,7 @@
 """The HTTP port: health, metrics, files, and the protocol over WebSocket.
 
-Goal    what comes over a WebSocket is what comes over TCP; strangers' pages get nothing; nobody
-        who is slow or rude holds up anybody else; the metrics are in the format that they claim.
+Goal    a WebSocket carries what TCP carries; pages of other sites get nothing; slow or hostile
+        clients hold up nobody else; the metrics are in the format that they claim.
 Method  a real server with both ports; a WebSocket client written from the RFC; promtool as judge.
 """
 
@@ -71,7 +71,7 @@ def health():
 
 
 def health_and_metrics_on_a_port_of_their_own():
-    """With metrics_listen the port for everybody tells nothing of worlds, and that of the operators nothing else."""
+    """With metrics_listen the public port tells nothing about worlds, and the operators' port serves nothing else."""
     with tempfile.NamedTemporaryFile("r") as port_file:
         with WebServer("--metrics-listen", "127.0.0.1:0", "--metrics-port-file", port_file.name) as server:
             make_world(server.connect())
@@ -96,7 +96,7 @@ def health_and_metrics_on_a_port_of_their_own():
 
 
 def exchange(port, *pieces):
-    """Sends pieces, waiting a moment after each but the last, and returns all that comes until the server disconnects."""
+    """Sends pieces with a short pause between them. Returns all that comes until the server disconnects."""
     with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
         answer = b""
         try:
@@ -104,7 +104,7 @@ def exchange(port, *pieces):
                 time.sleep(0.05 if i > 0 else 0)
                 connection.sendall(piece)
         except (BrokenPipeError, ConnectionResetError):
-            pass  # it has been disconnected meanwhile
+            pass  # the server has disconnected meanwhile
         try:
             while data := connection.recv(65536):
                 answer += data
@@ -114,7 +114,7 @@ def exchange(port, *pieces):
 
 
 def check_refusal(server, what, status, *pieces):
-    """One whole answer with that status, and then the end of the connection."""
+    """Checks that there is one whole answer with that status, and then the end of the connection."""
     answer = exchange(server.http_port, *pieces)
     head, _, body = answer.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 %d " % status), (what, answer)
@@ -128,8 +128,8 @@ UPGRADE = (b"GET /ws HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Up
 
 
 def refusals():
-    """What is no plain GET or HEAD is answered whole with a status and a sentence, whatever its body, and ends the
-    connection: what comes after it is nobody's request."""
+    """Anything but a plain GET or HEAD gets one whole answer with a status and a sentence, whatever its body, and ends
+    the connection: bytes behind it are not taken for a request."""
     get = b"GET /livez HTTP/1.1\r\nHost: a\r\n"
     with WebServer("--hello-timeout-s", "2") as server:
         for what, status, request in (
@@ -170,7 +170,7 @@ def refusals():
 
 
 def requests_in_a_row():
-    """They are answered in their order; a refusal among them ends the connection behind the others' answers."""
+    """They are answered in order; a refusal ends the connection after the answers before it are sent."""
     get = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
     with WebServer() as server:
         world, _ = make_world(server.connect())
@@ -183,12 +183,12 @@ def requests_in_a_row():
             answer = exchange(server.http_port, get * count + b"GET /livez HTTP/1.1\r\nHost: a\r\n"
                               b"Content-Length: 5\r\n\r\nhelloGET ")
             assert answer.count(b"HTTP/1.1 200 OK") == count and answer.count(b"HTTP/1.1 400 ") == 1, answer
-        answer = exchange(server.http_port, metrics + get * 5000)  # far more than is kept
+        answer = exchange(server.http_port, metrics + get * 5000)  # far more than the server buffers
         assert answer.startswith(b"HTTP/1.1 ") and server.get("/livez")[0] == 200
 
 
 def the_request_that_hung_the_server():
-    """Behind /metrics, which is answered later, a GET with a body: libwebsockets turned round in circles for good."""
+    """Behind /metrics, which is answered later, comes a GET with a body. libwebsockets spun for ever on this."""
     for request in (b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", b""):
         request += b"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhelloGET "
         with WebServer() as server:
@@ -197,14 +197,14 @@ def the_request_that_hung_the_server():
             for _ in range(5):
                 with socket.create_connection(("127.0.0.1", server.http_port), PATIENCE) as connection:
                     connection.sendall(request)
-                    time.sleep(0.2)  # only then did it hang
+                    time.sleep(0.2)  # it hung only with this pause
             client.socket.settimeout(10)
             client.call("ping")
             assert server.get("/livez")[0] == 200
 
 
 def the_upgrade_that_killed_the_server():
-    """h2c, and then a DATA frame: an assertion of libwebsockets failed."""
+    """h2c, then a DATA frame. An assertion of libwebsockets failed on this."""
     pieces = (b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
               b"HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n",
               b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0)) + bytes((0, 0, 0, 4, 1, 0, 0, 0, 0)),
@@ -222,7 +222,7 @@ def the_upgrade_that_killed_the_server():
 
 
 def wrong_frames():
-    """Each gets a close frame that says why, and the end of the connection."""
+    """Each gets a close frame with the reason, and the connection ends."""
     mask = b"\1\2\3\4"
     with WebServer() as server:
         for what, code, frame in (
@@ -244,7 +244,7 @@ def wrong_frames():
                 for i in range(0, len(frame), size):
                     web.socket.sendall(frame[i:i + size])
                 assert web.disconnected() and web.close_code == code, (what, web.close_code)
-        for code in (1000, 1001, 3000, 4999):  # those of others are sent back
+        for code in (1000, 1001, 3000, 4999):  # the server echoes the client's close code
             web = server.open()
             web.send_frame(CLOSE, code.to_bytes(2, "big") + b"goodbye")
             assert web.disconnected() and web.close_code == code
@@ -264,7 +264,7 @@ def wrong_frames():
 def health_while_going_down():
     with WebServer("--grace-s", "5") as server:
         make_world(server.connect())
-        reader = server.connect(receive_buffer=4096)  # never reads, so that the end takes a while
+        reader = server.connect(receive_buffer=4096)  # never reads, so that shutdown takes a while
         for _ in range(20000):
             reader.send("world.list")
             if len(server.log()) > 1 << 20:
@@ -326,7 +326,7 @@ def metrics():
         sizes = numbers['fogmarch_frame_bytes_sum{kind="delta"}']
         assert sizes + numbers['fogmarch_frame_bytes_sum{kind="keyframe"}'] \
             <= numbers["fogmarch_client_tx_bytes_total"]
-        for name in numbers:  # every name says what it counts
+        for name in numbers:  # every name ends with its unit or says what it counts
             assert re.match(r"fogmarch_\w+(_seconds|_bytes|_ticks|_ratio|_total)(_bucket|_sum|_count)?(\{|$)|"
                             r"fogmarch_(agents|build_info|clients|journal_failing|planners|stuck_agents|teams|workers|"
                             r"worlds)(\{|$)", name), name
@@ -344,7 +344,7 @@ def metrics():
 
 
 def by_label(numbers, name, label):
-    """The values of a metric by one of its labels, which all its lines have."""
+    """A metric's values by one of its labels, which all its lines must have."""
     values = {}
     for line, value in numbers.items():
         if line.startswith(name + "{"):
@@ -353,14 +353,14 @@ def by_label(numbers, name, label):
 
 
 def metrics_of_searches():
-    """Who searches, why, and who is in whose way: as stats has it, and moved by what should move it."""
+    """Who searches, why, and who blocks whom: equal to what stats says, and changed by what should change it."""
     with WebServer() as server:
         client = server.connect()
         world = client.call("world.create", name="road", generator="open", width=64, height=64, paused=True,
                             occupancy="exclusive", sight_radius=12)["world"]
         team = client.call("team.create", world=world)["team"]
-        client.call("team.create", world=world)  # which knows nothing
-        client.call("agent.spawn", world=world, team=team, cells=[10, 28])  # stands in the way
+        client.call("team.create", world=world)  # a team that knows nothing
+        client.call("agent.spawn", world=world, team=team, cells=[10, 28])  # blocks the way
         ids = []
         for x, goal, planner in ((4, 58, "dstar-lite"), (58, 4, "adaptive-astar")):
             cells = [value for y in range(24, 40) for value in (x, y)]
@@ -377,7 +377,7 @@ def metrics_of_searches():
         client.call("world.step", world=world, ticks=1)
         seen = client.call("stats", world=world)["world"]["replans"]
         assert seen["map_change"] > 0 == seen["sensed"], seen
-        client.call("terrain.set", world=world, set="blocked", rects=[32, 30, 1, 4])  # where nobody has been yet
+        client.call("terrain.set", world=world, set="blocked", rects=[32, 30, 1, 4])  # where no agent has been yet
         client.call("world.step", world=world, ticks=60)
         stats = client.call("stats", world=world)["world"]
         assert stats["replans"]["sensed"] > 0, stats["replans"]
@@ -394,7 +394,7 @@ def metrics_of_searches():
 
 
 def alter_digest(path, tick):
-    """As if this tick had come out otherwise, with a checksum that is right."""
+    """Changes the digest of this tick in the journal; the checksum is made to fit."""
     with sqlite3.connect(path) as db:
         position, row = db.execute("SELECT position, bytes FROM log WHERE kind = 2 AND tick = ?", (tick,)).fetchone()
         row = row[:-8] + bytes([row[-8] ^ 1]) + row[-7:]
@@ -412,7 +412,7 @@ def metrics_of_wrong_digests():
             numbers = read_metrics(server.get("/metrics")[2])
             return by_label(numbers, "fogmarch_state_hash_mismatch_total", "source")
 
-        until(lambda: found() == wanted, lambda: f"{wanted}, not {found()}")  # a scrape is good for a second
+        until(lambda: found() == wanted, lambda: f"{wanted}, not {found()}")  # scraped values are kept for a second
 
     with tempfile.TemporaryDirectory() as folder:
         with WebServer("--journal-dir", folder) as server:
@@ -420,9 +420,9 @@ def metrics_of_wrong_digests():
             world, _ = make_world(client, paused=True)
             client.call("world.step", world=world, ticks=10)
             mismatches(server, 0, 0)
-            server.process.kill()  # so that no keyframe takes the place of the ticks
+            server.process.kill()  # a clean end would replace the ticks by a keyframe
             server.process.wait()
-            server.process.returncode = 0  # it was us
+            server.process.returncode = 0  # killed by the test
         file = f"{world}-arena.journal"
         alter_digest(os.path.join(folder, file), 7)
         with WebServer("--journal-dir", folder) as server:
@@ -470,7 +470,7 @@ def the_protocol_over_websocket():
                 view.append(client.notification("keyframe", "delta"))
             for _, params in view:
                 del params["subscription"]
-                params.pop("load", None)  # microseconds
+                params.pop("load", None)  # measured times, which differ
             views.append(view)
         assert views[0] == views[1] and len(views[0]) > 20
 
@@ -520,7 +520,8 @@ def handshakes():
         reason = b"messages are MessagePack in binary frames, not text"
         assert web.receive_frame() == (CLOSE, True, (1003).to_bytes(2, "big") + reason)
         until(lambda: server.log().count(reason.decode()) == 1, server.log)
-        # Where everybody is admin a page may not come under a name that its owner has lead here.
+        # Where everybody is admin, a page may not come from a name that its owner has pointed at this address
+        # (DNS rebinding).
         name = f"evil.example:{server.http_port}"
         try:
             server.open(origin=f"http://{name}", host=name)
@@ -536,7 +537,7 @@ def handshakes():
             assert refused.status == 400, refused
         else:
             raise AssertionError("another subprotocol was let in")
-        server.open(protocol=None).close()  # there is only one
+        server.open(protocol=None).close()  # no subprotocol is fine: there is only one
         server.open(protocol="soap, fogmarch").close()
         assert server.log().count("WebSocket without the subprotocol fogmarch") == 1
         assert "origin is not allowed" in server.log()
@@ -575,7 +576,7 @@ def files():
                 assert (status, headers["etag"], bool(body)) == (wanted, etag, wanted == 200), (known, status)
             with open(os.path.join(folder, "root", "index.html"), "w") as file:
                 file.write("<!doctype html><title>y</title>")
-            server.process.send_signal(signal.SIGHUP)  # reads the files again
+            server.process.send_signal(signal.SIGHUP)  # rereads the files
             until(lambda: "<title>y" in server.get("/")[2], "the new file")
             assert server.get("/", **{"If-None-Match": etag})[0] == 200
             for path in ("/../secret.html", "/%2e%2e/secret.html", "/..%2fsecret.html",
@@ -595,11 +596,11 @@ def rude_clients():
         bad = server.open()
         bad.send_bytes(b"\xdd\xff\xff\xff\xff")
         assert bad.disconnected()
-        huge = server.open()  # says that it will send 2^62 bytes
+        huge = server.open()  # announces 2^62 bytes
         huge.socket.sendall(b"\x82\xff" + (1 << 62).to_bytes(8, "big") + b"abcd" + b"\0" * 1000)
         assert huge.disconnected()
         half_open = [socket.create_connection(("127.0.0.1", server.http_port))
-                     for _ in range(60)]  # more than are allowed; none sends a whole header
+                     for _ in range(60)]  # more than are allowed; none sends a complete header
         for one in half_open:
             try:
                 one.sendall(b"GET /livez HTTP/1.1\r\nHost: ")
@@ -620,7 +621,7 @@ def rude_clients():
 
 
 def slow_reader():
-    """One who does not read gets merged deltas and holds nobody up."""
+    """A client that does not read gets merged deltas and holds nobody up."""
     with WebServer("--session-unsent-max", "65536") as server:
         fast = server.connect()
         world, team = make_world(fast)
@@ -639,7 +640,7 @@ def slow_reader():
             time.sleep(0.05)
         assert fast.call("world.info", world=world)["tick"] > tick
         while slow.notification("delta", "keyframe")[1]["tick"] <= tick:
-            pass  # it still gets on once it reads
+            pass  # it goes on as soon as it reads
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Journals: worlds that outlive their server.
 
-Goal    after kill -9 every world is back at the last tick that anybody has seen, with the same digest,
-        name, number and pace, and its agents carry on. What the disk refuses stops its own world and no
-        other, and nothing that was answered is lost. What is damaged is set aside, and says so.
+Goal    after kill -9 every world is back at the last tick that any client has seen, with the same digest,
+        name, number and pace, and its agents go on. A write that the disk refuses stops its own world
+        and no other, and nothing that was answered is lost. Damaged files are set aside and reported.
 Method  a real server, killed and started again on the same folder; a small tmpfs that fills up.
 """
 
@@ -19,11 +19,11 @@ import time
 from fogmarch_server import PATIENCE, RequestError, Server, run, seed, until
 
 
-OUT_OF_MEMORY = 6  # a reason for which orders end
+OUT_OF_MEMORY = 6  # the reason for which such orders end
 
 
 class Folder:
-    """A folder of journals, gone afterwards."""
+    """A folder of journals, removed at the end."""
 
     def __enter__(self):
         self.path = tempfile.mkdtemp(prefix="fogmarch-journals-")
@@ -40,7 +40,7 @@ class Folder:
 
 
 class JournalServer(Server):
-    """A server on a folder of journals, to be killed. Without kill() it must end by itself."""
+    """A server on a folder of journals. Unless the test calls kill(), it must end cleanly."""
 
     def __init__(self, folder, *flags, program=None):
         super().__init__("--journal-dir", getattr(folder, "path", folder), *flags, program=program)
@@ -49,12 +49,12 @@ class JournalServer(Server):
         self.process.kill()
         self.process.wait()
         log = self.log()
-        self.process.returncode = 0  # it was us
+        self.process.returncode = 0  # killed by the test
         return log
 
 
 def populate(client, name="w", agents=60, **params):
-    """A world with two teams on their way to each other's base. Returns its number."""
+    """Makes a world with two teams that march to each other's base. Returns its number."""
     options = dict(generator="skirmish", width=96, height=96, players=2, seed=5)
     options.update(params)
     made = client.call("world.create", name=name, **options)
@@ -68,7 +68,7 @@ def populate(client, name="w", agents=60, **params):
 
 
 def settled(client, world):
-    """Tick and digest of a world that is paused."""
+    """Pauses a world. Returns its tick and digest."""
     client.call("world.pause", world=world)
     info = client.call("world.info", world=world)
     return info["tick"], info["digest"]
@@ -82,7 +82,7 @@ def wait_for_tick(client, world, tick):
 
 
 def killed_and_back():
-    """Twice, so that a recovered world's journal is good as well; with keyframes on the way."""
+    """Twice, so that a recovered world's journal is proved good as well; with keyframes in between."""
     with Folder() as folder:
         flags = ("--keyframe-ticks", "20")
         with JournalServer(folder, *flags) as server:
@@ -117,7 +117,7 @@ def killed_and_back():
             admin.call("subscribe", world=world)
             admin.call("world.resume", world=world)
             ended = 0
-            while ended < 60:  # all carry on with their orders
+            while ended < 60:  # all go on with their orders
                 _, params = admin.notification("delta", "keyframe")
                 ended += len(params.get("ended", [])) // 5
             moved = admin.call("stats", world=world)["world"]
@@ -125,8 +125,8 @@ def killed_and_back():
 
 
 def nothing_seen_is_lost():
-    """Killed at random moments: the ticks that a subscriber has seen are there, and what it was
-    answered as well."""
+    """Killed at random moments: the ticks that a subscriber has seen are there, and every command
+    that it was answered."""
     source = random.Random(seed())
     with Folder() as folder:
         edited, seen = [], 0
@@ -167,7 +167,7 @@ def verified(path):
 
 
 def memory_that_runs_out():
-    """Ticks in which memory ran out cannot be done again: keyframes take their places, and nothing
+    """Ticks in which memory ran out cannot be replayed: keyframes take their place, and nothing
     that was seen is lost."""
     side = 384
     with Folder() as folder:
@@ -204,7 +204,7 @@ def memory_that_runs_out():
 
 
 def without_syncing():
-    """interval and none: comes back at some tick, with a whole state."""
+    """Durability `interval` and `none`: the world comes back at some tick, with a consistent state."""
     for durability in ("interval", "none"):
         with Folder() as folder:
             flags = ("--durability", durability, "--journal-interval-ms", "20")
@@ -222,7 +222,7 @@ def without_syncing():
 
 
 def ended_in_order():
-    """SIGTERM leaves a keyframe, so that nothing is replayed; what was answered is there."""
+    """SIGTERM writes a keyframe, so that nothing is replayed; every answered command is there."""
     with Folder() as folder:
         with JournalServer(folder) as server:
             admin = server.connect()
@@ -250,13 +250,13 @@ def destroyed_worlds_do_not_come_back():
 
 
 def worlds_destroyed_as_it_ends():
-    """What is answered as destroyed is gone, and what is refused is there again."""
+    """A world whose destruction was confirmed is gone; one whose destruction was refused is back."""
     for _ in range(2):
         with Folder() as folder:
             with JournalServer(folder) as server:
                 admin = server.connect()
                 worlds = {populate(admin, f"w{i}", agents=4, tick_hz=100) for i in range(6)}
-                server.process.send_signal(signal.SIGSTOP)  # so that it gets all at once
+                server.process.send_signal(signal.SIGSTOP)  # so that it reads all requests at once
                 numbers = {admin.send("world.destroy", world=world): world for world in worlds}
                 server.terminate()
                 server.process.send_signal(signal.SIGCONT)
@@ -274,7 +274,7 @@ def worlds_destroyed_as_it_ends():
 
 
 def refused_to_start(folder, *flags):
-    """The log of a server that must not start."""
+    """Starts a server that must refuse to start. Returns its log."""
     log = subprocess.run([os.environ["FOGMARCHD"], "--listen", "127.0.0.1:0", "--journal-dir", folder,
                           *flags], stderr=subprocess.PIPE, timeout=PATIENCE)
     assert log.returncode == 1, log
@@ -295,7 +295,7 @@ def folders_that_will_not_do():
 
 
 def damaged_files():
-    """Each kind of damage: this world is set aside as it is, the other one is back."""
+    """Each kind of damage: the damaged journal is set aside unchanged, the other world is back."""
     source = random.Random(seed())
     def cut(data):
         return data[:source.randrange(1, len(data) - 4096)]
@@ -333,8 +333,8 @@ def checked(path):
 
 
 def journals_that_went_back():
-    """An older copy of a journal is sound in itself. Its world does not come back before somebody has
-    accepted what is lost; then it goes on from there, in a file of its own."""
+    """An older copy of a journal is sound in itself. Its world does not come back until the operator
+    has accepted the loss; then it goes on from there, in a new file."""
     with Folder() as folder:
         with JournalServer(folder) as server:
             admin = server.connect()
@@ -420,7 +420,7 @@ def journal_of(client, world):
 
 
 def edit_until_refused(client, world, edited):
-    """Large commands, to fill the disk soon. Notes those that were answered."""
+    """Sends large commands to fill the disk. Notes those that were answered."""
     end = time.monotonic() + PATIENCE
     everything = [number for y in range(96) for x in range(96) for number in (x, y)]
     while time.monotonic() < end:
@@ -437,8 +437,8 @@ def edit_until_refused(client, world, edited):
 
 
 def edit_until_it_fails(admin, asker, world, edited):
-    """Edits until one is refused and two more tries fail. The first may find room once more: a journal
-    that failed is closed, which empties its WAL into its file. Returns what is said of the journal."""
+    """Edits until one is refused and two more tries fail. After the first there may be room once more: a
+    failed journal is closed, which moves its WAL into its file. Returns the journal's reported state."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         edit_until_refused(asker, world, edited)
@@ -453,8 +453,8 @@ def edit_until_it_fails(admin, asker, world, edited):
 
 
 def full_disk():
-    """The world stops or goes on read-only, comes to itself when there is room again, and nothing that
-    was answered is lost."""
+    """The world stops or goes on read-only, recovers when there is room again, and nothing that was
+    answered is lost."""
     for policy in ("pause", "read_only"):
         with SmallDisk() as disk:
             if disk.path is None:
@@ -465,7 +465,7 @@ def full_disk():
                 world = populate(admin, tick_hz=100)
                 wait_for_tick(admin, world, 5)
                 disk.fill()
-                # What fits into the space that the file still has goes on.
+                # Writes that fit into the space that the file already has still succeed.
                 asker, edited = server.connect(), []
                 asker.socket.settimeout(1)  # what waits for the disk is answered later
                 said = edit_until_it_fails(admin, asker, world, edited)
@@ -497,7 +497,7 @@ def full_disk():
 
 
 def what_is_there(admin, world):
-    """All that a request can change: the world, names, tokens."""
+    """Everything that a request can change: the world, names, tokens."""
     info = admin.call("world.info", world=world)
     return ((info["tick"], info["digest"], info["agents"]),
             [(entry["world"], entry["name"]) for entry in admin.call("world.list")["worlds"]],
@@ -505,8 +505,8 @@ def what_is_there(admin, world):
 
 
 def with_a_full_disk_nothing_is_half_done():
-    """Every method that is to be written down: refused, and neither the world, nor names, nor tokens have changed,
-    now and after a restart."""
+    """Every method that must be journaled is refused; neither the world, nor names, nor tokens change, now and
+    after a restart."""
     with SmallDisk() as disk:
         if disk.path is None:
             print("[ SKIPPED  ] with_a_full_disk_nothing_is_half_done: needs the right to mount a tmpfs")
@@ -553,8 +553,8 @@ def role_of(server, token):
 
 
 def started_with_a_full_disk():
-    """Killed or ended, and started again while nothing can be written: the world is there, as the policy
-    says, its tokens are good, and it goes on once there is room."""
+    """Killed or terminated, then restarted while nothing can be written: the world is there, as the policy
+    says, its tokens are valid, and it goes on once there is room."""
     for policy, killed in (("pause", True), ("pause", False), ("read_only", True), ("read_only", False)):
         with SmallDisk() as disk:
             if disk.path is None:
@@ -592,7 +592,7 @@ def started_with_a_full_disk():
 
 
 def files_that_may_not_grow():
-    """The same without the right to mount: the system's limit of a file's size, raised later on."""
+    """The same where the test may not mount: a limit on file size, which is raised later."""
     with Folder() as folder, tempfile.TemporaryDirectory() as place:
         program = os.path.join(place, "limited")
         with open(program, "w") as file:
@@ -618,8 +618,8 @@ def files_that_may_not_grow():
 
 
 def ended_with_a_full_disk():
-    """SIGTERM while nothing can be written: the server ends in time, what it could not write down is
-    answered with an error, and what was seen comes back."""
+    """SIGTERM while nothing can be written: the server ends in time, commands that it could not write
+    are answered with an error, and what clients have seen comes back."""
     for policy in ("pause", "read_only"):
         with SmallDisk() as disk:
             if disk.path is None:
@@ -629,7 +629,7 @@ def ended_with_a_full_disk():
                 admin, asker = server.connect(), server.connect()
                 world = populate(admin, tick_hz=100)
                 wait_for_tick(admin, world, 5)
-                settled(admin, world)  # so that what the disk refuses first is an edit, not a tick
+                settled(admin, world)  # so that the first write that fails is an edit, not a tick
                 disk.fill()
                 edited = []
                 asker.socket.settimeout(1)
@@ -639,7 +639,7 @@ def ended_with_a_full_disk():
                 waiting = 0
                 while asker.take():
                     pass
-                for error, _ in asker.answers.values():  # of those that were given up above
+                for error, _ in asker.answers.values():  # of the edits that the test stopped waiting for above
                     assert error is None or error["name"] in ("io", "going_down"), error
                     waiting += error is not None
                 assert server.wait() == 0
@@ -654,7 +654,7 @@ def ended_with_a_full_disk():
 
 
 def read_only_disk():
-    """What was running says so; a start on it is refused."""
+    """A running server reports it; a server started on it refuses to start."""
     with SmallDisk() as disk:
         if disk.path is None:
             print("[ SKIPPED  ] read_only_disk: needs the right to mount a tmpfs")
@@ -671,14 +671,14 @@ def read_only_disk():
 
 
 def one_of_two_fails():
-    """A world whose file is gone cannot go on; its neighbour does."""
+    """A world whose journal fails cannot go on; its neighbour does."""
     with Folder() as folder:
         with JournalServer(folder) as server:
             admin = server.connect()
             first = populate(admin, "first", tick_hz=50)
             second = populate(admin, "second", tick_hz=50)
             wait_for_tick(admin, second, 3)
-            # SQLite's own lock, held by somebody else, keeps the writer out.
+            # Another connection holds SQLite's own lock and so keeps the writer out.
             import sqlite3
             blocker = sqlite3.connect(folder.journal(first, "first"), isolation_level=None)
             blocker.execute("BEGIN IMMEDIATE")

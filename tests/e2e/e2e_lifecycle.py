@@ -1,6 +1,6 @@
-"""Beginnings and ends: of worlds, of sessions, of the server; and time that runs out.
+"""The start and end of worlds, sessions and the server; and what happens when time runs out.
 
-Goal    a world can be destroyed at any moment, and its memory comes back; SIGTERM ends the server
+Goal    a world can be destroyed at any moment, and its memory is released; SIGTERM ends the server
         cleanly whatever is going on; overload policies do what they say and count it.
 Method  a real server; memory is the resident set of its process.
 """
@@ -15,7 +15,7 @@ MEGABYTE = 1 << 20
 
 
 def populate(client, name, agents=400, **params):
-    """A world with two teams whose agents are on their way."""
+    """Makes a world with two teams whose agents are under way."""
     options = dict(generator="skirmish", width=128, height=128, players=2)
     options.update(params)
     answer = client.call("world.create", name=name, **options)
@@ -111,7 +111,7 @@ def ends_cleanly():
 
 
 def a_second_signal_ends_at_once():
-    # A thread sanitizer would miss the thread that nobody waits for.
+    # The process exits without joining a thread, which the thread sanitizer would report.
     with Server("--grace-s", "3600", "--slow-reader-timeout-s", "3600",
                 environment={"TSAN_OPTIONS": "report_thread_leaks=0"}) as server:
         admin = server.connect()
@@ -126,7 +126,7 @@ def a_second_signal_ends_at_once():
         assert server.process.poll() is None, "it should wait for the mute client"
         server.process.send_signal(signal.SIGINT)
         assert server.wait() == 1
-        server.process.returncode = 0  # as wanted here
+        server.process.returncode = 0  # expected here
 
 
 def does_not_start():
@@ -139,7 +139,7 @@ def does_not_start():
 
 
 def overload_policies():
-    """Worlds that are asked for far more ticks per second than they can run."""
+    """Worlds whose tick rate is set far higher than they can run."""
     with Server() as server:
         admin = server.connect()
         worlds = {policy: populate(admin, policy, agents=3000, width=256, height=256,
@@ -172,7 +172,7 @@ def many_worlds_at_once():
 
 
 def paths_while_the_world_changes():
-    """A path is right for the moment it was asked for, however many ticks it takes."""
+    """A path is correct for the tick of its request, however many ticks the answer takes."""
     with Server("--query-budget-ms", "0.05") as server:
         admin = server.connect()
         world = admin.call("world.create", name="w", generator="open", width=1024, height=1024,

@@ -1,8 +1,8 @@
 """How much one client, or one address, gets.
 
-Goal    rates, connections and wrong tokens are limited per client and address; the refusals are
-        ordinary errors; silent and slow clients are found; nobody else notices any of it.
-Method  servers with tight limits, and one client that keeps to them beside each that does not.
+Goal    rates, connections and wrong tokens are limited per client and address; refusals are
+        ordinary errors; silent and slow clients are detected; nobody else notices any of it.
+Method  servers with tight limits; beside each client that exceeds them there is one that does not.
 """
 
 import os
@@ -25,7 +25,7 @@ def world_of(client, **params):
 
 
 def outcomes(client, count, method, **params):
-    """Pipelines a request many times. Returns the name of each outcome."""
+    """Pipelines a request `count` times. Returns the name of each outcome."""
     names = []
     for number in [client.send(method, **params) for _ in range(count)]:
         try:
@@ -56,7 +56,7 @@ def rates():
             outcome = outcomes(other, 1, method, **params)
             assert outcome == ["ok"], "another client is not concerned"
         assert client.call("stats")["server"]["rate_refusals"] > 100
-        client.call("world.info", world=world)  # what is not limited goes on
+        client.call("world.info", world=world)  # methods without a limit still work
         time.sleep(0.5)
         assert outcomes(client, 1, "path.query", **query) == ["ok"], "time heals"
 
@@ -91,7 +91,7 @@ def connections_per_address():
                 return False
 
         until(there_is_room, "the server to notice")
-        # Another address of this machine is another address.
+        # Another loopback address counts separately.
         other = socket.socket()
         other.bind(("127.0.0.2", 0))
         other.settimeout(PATIENCE)
@@ -109,7 +109,7 @@ def connect_from(address, port):
 
 
 def is_answered(one, request):
-    """Whether anything comes back before the server disconnects."""
+    """Whether the server answers anything before it disconnects."""
     try:
         one.sendall(request)
         return one.recv(100) != b""
@@ -120,7 +120,7 @@ def is_answered(one, request):
 
 
 def connections_per_second():
-    """One a second, two at once: of forty in a row most are disconnected, on either port."""
+    """One a second, bursts of two: of forty in a row most are disconnected, on both ports."""
     ping = msgpack.packb([REQUEST, 1, "ping", []])
     get = b"GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     with tempfile.NamedTemporaryFile("r") as port_file:
@@ -139,7 +139,7 @@ def connections_per_second():
                 refused += answered.count(False)
                 assert is_answered(connect_from("127.0.0.5", port), request), "another address"
                 end = time.monotonic() + PATIENCE
-                while not is_answered(connect_from("127.0.0.4", port), request):  # time heals
+                while not is_answered(connect_from("127.0.0.4", port), request):  # after a while it is accepted again
                     assert time.monotonic() < end
                     refused += 1
                     time.sleep(0.2)
@@ -155,7 +155,7 @@ def connections_per_second():
 
 
 def over_ipv6():
-    """::1 is this machine as well: no token is wanted, and its connections are counted."""
+    """::1 is loopback, too: it needs no token, and its connections are counted."""
     if not socket.has_ipv6 or not os.path.exists("/proc/net/if_inet6"):
         print("[ SKIPPED  ] over_ipv6: there is none here")
         return
@@ -189,11 +189,11 @@ def wrong_tokens():
             names.append(client.refused("hello", protocol=1, token="x" * 20))
             assert client.disconnected()
         assert names[:5] == ["denied"] * 5 and names[-1] == "busy", names
-        right = server.connect(hello=False)  # not even with the right one, for a while
+        right = server.connect(hello=False)  # for a while even the right token is refused
         assert right.refused("hello", protocol=1, token=SECRET) == "busy"
         inside.call("ping")
         assert inside.call("stats")["server"]["wrong_tokens"] == names.count("denied")
-        other = Client.__new__(Client)  # but from another address
+        other = Client.__new__(Client)  # from another address it is accepted
         other.__init__(server.port)
         other.close()
         elsewhere = socket.socket()
@@ -214,7 +214,7 @@ def silent_clients():
         assert mute.disconnected()
         assert [name for name, _ in mute.notifications].count("idle") >= 1
         assert "reason=idle" in server.log()
-        # The C client answers by itself.
+        # The C client answers pings by itself.
         program = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
         world_of(lively)
         watch = subprocess.Popen([program, "watch", "--connect", f"127.0.0.1:{server.port}",
@@ -232,7 +232,7 @@ def silent_clients():
 
 
 def stopped_client():
-    """SIGSTOP for longer than the time-outs: found, and nobody waits for it."""
+    """SIGSTOP for longer than the timeouts: the server notices, and nobody waits for the client."""
     with Server("--idle-timeout-s", "1", "--tick-hz", "50") as server:
         admin = server.connect()
         world = world_of(admin)
@@ -256,7 +256,7 @@ def stopped_client():
 
 
 def slow_messages():
-    """One byte now and then keeps a connection alive, but not for ever."""
+    """One byte now and then keeps a connection open, but not for ever."""
     whole = msgpack.packb([REQUEST, 1, "ping", [{"time": 7, "ballast": "x" * 200}]])
     with Server("--message-timeout-s", "0.5") as server:
         good = server.connect()
@@ -304,7 +304,7 @@ def tokens_are_read_again():
 
 
 def subscriptions_of_one():
-    """Several sessions with one token, or from one address, share what one may have."""
+    """Sessions with the same token, or from the same address, share one limit."""
     flags = ("--subscriptions-per-token-max", "3", "--subscriptions-per-address-max", "5")
     with Server(*flags) as server:
         admin = server.connect()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Plays every scenario of the load generator for a moment against a server that it starts itself.
 
-Goal     the tool works from the command line to the result files, and what it reports is plausible:
-         counts that must agree do agree, quantiles are in order, no request failed, no server stays.
-Method   few agents, two measured seconds; nothing is said about how fast anything is.
+Goal     the tool works from the command line to the result files, and its report is plausible:
+         counts that must agree do agree, quantiles are in order, no request failed, no server is left.
+Method   few agents, two measured seconds; no test judges a speed.
 
     FOGMARCHD=build/release/bin/fogmarchd tests/e2e/e2e_load.py [TEST...]
 """
@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SERVER = pathlib.Path(os.environ.get("FOGMARCHD", ROOT / "build/release/bin/fogmarchd")).resolve()
 LOAD = SERVER.parent / "fogmarch-load"
 SCENARIOS = ROOT / "loadtest" / "scenarios"
-PATIENCE = 120  # seconds until something is taken to hang; nothing waits that long when all is well
+PATIENCE = 120  # seconds until a test gives up; nothing takes that long unless it hangs
 QUANTILES = ["tick_ms", "overrun_ms", "stream_tick_ms", "order_to_first_move_ticks", "reply_ms",
              "late_ms"]
 SMALL_MAP = "type octile\nheight 6\nwidth 9\nmap\n" + "\n".join(
@@ -40,7 +40,7 @@ def run(*arguments, code=0, cwd=ROOT):
 
 def check_result(result, agents):
     for key in QUANTILES:
-        # p99.9 of fewer than 1,000 values would be the largest under another name.
+        # p99.9 of fewer than 1,000 values would simply be the largest.
         assert ("p999" in result[key]) == (result[key]["count"] >= 1000), result[key]
         values = [result[key][name] for name in ("p50", "p99", "p999", "max") if name in result[key]]
         assert values == sorted(values) and values[0] >= 0, f"{key}: {result[key]}"
@@ -49,7 +49,7 @@ def check_result(result, agents):
     assert result["tick_ms"]["count"] == result["ticks"], "the warm-up is in the histogram"
     assert result["overrun_ms"]["count"] == result["ticks"]
     assert result["tick_ms"]["max"] > 0
-    # The edges of the measurement are seen over another connection: a few deltas more or less.
+    # Another connection sees where the measurement begins and ends: a few deltas more or less.
     assert 0 < result["stream_tick_ms"]["count"] <= result["ticks"] + 3, (result["stream_tick_ms"], result["ticks"])
     assert result["overrun_ms"]["max"] <= result["tick_ms"]["max"]
     assert result["expansions_per_second"] > 0
@@ -103,12 +103,12 @@ class LoadTest(unittest.TestCase):
 
     def test_blitz(self):
         result = check_scenario("blitz", 100, "--duration", 6)
-        # A volley falls into any six seconds; all agents get an order by it.
+        # Any six seconds contain one volley, which gives every agent an order.
         assert result["orders_given"] >= 100
 
     def test_storm(self):
         result = check_scenario("storm", 100)
-        # Nobody gets in, and everybody goes somewhere all the same.
+        # Nobody can get in, yet everybody goes as near as possible.
         assert result["orders_ended"]["arrived"] == 0 == result["orders_ended"]["unreachable"]
         assert result["orders_given"] >= 200
 
@@ -122,7 +122,7 @@ class LoadTest(unittest.TestCase):
 
     def test_crater(self):
         result = check_scenario("crater", 200)
-        # 500 in a tick, to within what finds no room.
+        # 500 in a tick, less those for which there is no room.
         assert result["cells_edited"] > 200 * result["ticks"]
         assert result["steps_checked"] > 100 and result["steps_through_walls"] == 0
 
@@ -155,7 +155,7 @@ class LoadTest(unittest.TestCase):
             assert (result["agents"], result["arrived"], result["collisions"]) == (2, 2, 0), result
             assert result["ticks"] >= 8 and result["moves"] >= 16, result
             assert (result["on_goal_at_end"], result["stuck"]) == (2, 0), result
-            # Both arrive for good; the later one makes the makespan and ends the run.
+            # Both arrive and stay; the later arrival is the makespan and ends the run.
             assert 8 <= result["makespan"] == result["ticks"], result
             assert 16 <= result["sum_of_costs"] <= 2 * result["makespan"], result
             text = run("--mapf", *files).stdout
@@ -165,7 +165,7 @@ class LoadTest(unittest.TestCase):
             run("--mapf", *files, "--seed", 3, code=2)
 
     def test_crash_rounds(self):
-        """Servers are killed and come back, and nothing is missing."""
+        """Servers are killed and restarted, and nothing is missing."""
         result = json.loads(run("--crash-rounds", 5, "--seed", 11, "--json", "--quiet").stdout)
         assert result["rounds"] == 5, result
         assert result["lost_commands"] == 0 == result["digest_differences"], result
@@ -175,7 +175,7 @@ class LoadTest(unittest.TestCase):
         assert result["digests_compared"] >= 5 and result["ticks_replayed"] == result["ticks"] > 0, result
 
     def test_crash_rounds_notice(self):
-        """A server that answers before it writes does lose something, and that is found."""
+        """A server that answers before it writes does lose something, and the tool notices."""
         with tempfile.TemporaryDirectory() as folder:
             hasty = pathlib.Path(folder) / "hasty"
             hasty.write_text(f'#!/bin/sh\nexec "{SERVER}" "$@" --durability interval --journal-interval-ms 60000\n')
@@ -217,7 +217,7 @@ class LoadTest(unittest.TestCase):
         assert "neither content nor ending is of a format that is known: MovingAI" in done.stderr, done.stderr
 
     def test_running_server_and_silent_clients(self):
-        """A server that was there before stays, and clients that never read disturb nobody."""
+        """A server that was already running is left running, and clients that never read disturb nobody."""
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder)
             (path / "silent.yaml").write_text(
@@ -233,7 +233,7 @@ class LoadTest(unittest.TestCase):
                     assert server.poll() is None
                     time.sleep(0.02)
                 address = "127.0.0.1:" + (path / "port").read_text().strip()
-                for _ in range(2):  # the first run must leave no world behind that the second could meet
+                for _ in range(2):  # the first run must leave no world behind that disturbs the second
                     done = run("--scenario", path / "silent.yaml", "--connect", address, "--json")
                     result = json.loads(done.stdout)
                     check_result(result, 300)
@@ -244,7 +244,7 @@ class LoadTest(unittest.TestCase):
                 assert server.wait(PATIENCE) == 0
 
     def test_find_max(self):
-        """A map with room for few agents bounds the search."""
+        """A map with room for only a few agents limits the search."""
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder)
             (path / "small.map").write_text(SMALL_MAP)
@@ -260,7 +260,7 @@ class LoadTest(unittest.TestCase):
             assert found[0]["agents_over"] > found[0]["agents"]
 
     def test_from_another_folder(self):
-        """A scenario's name is enough, wherever the program is run; a wrong one lists the right ones."""
+        """A scenario is found by name from any working folder; a wrong name lists the right ones."""
         with tempfile.TemporaryDirectory() as folder:
             done = run("--scenario", "skirmish", "--agents", 40, "--duration", 1, "--warm-up", 0.5, "--json",
                        "--quiet", cwd=folder)
@@ -272,7 +272,7 @@ class LoadTest(unittest.TestCase):
             assert done.stderr.startswith("fogmarch-load: mine:2: agents.count"), done.stderr
 
     def test_mapf_stuck(self):
-        """Two units want one cell: one stands on it at the end, the other is stuck and costs all ticks."""
+        """Two units have the same goal: one stands on it at the end, the other is stuck and costs all ticks."""
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder)
             (path / "small.map").write_text(SMALL_MAP)
@@ -286,7 +286,7 @@ class LoadTest(unittest.TestCase):
             assert result["ticks"] + 8 <= result["sum_of_costs"] < 2 * result["ticks"], result
 
     def test_report(self):
-        """A capacity report: every cell, the forms agree, the page is one file that needs no other."""
+        """A capacity report: every cell is there, all formats agree, the page is a single file that loads no other."""
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder)
             (path / "small.map").write_text(SMALL_MAP)
@@ -345,7 +345,7 @@ class LoadTest(unittest.TestCase):
         assert len(lines) == 4 and lines[3].split()[:2] == ["60", "40"], lines
 
     def test_curve_keeps_what_it_has(self):
-        """A size that does not fit on the map ends the curve; those before it are told all the same."""
+        """A size that does not fit on the map ends the curve; the sizes before it are still reported."""
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder)
             (path / "small.map").write_text(SMALL_MAP)

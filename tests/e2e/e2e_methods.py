@@ -1,7 +1,7 @@
-"""Every method of the protocol: its happy path, and what it refuses.
+"""Every method of the protocol: its normal case, and what it refuses.
 
-Goal    answers hold what proto/protocol.def says; what is wrong is refused with the right status,
-        changes nothing, and leaves the session usable.
+Goal    answers hold what proto/protocol.def says; wrong requests are refused with the right status,
+        change nothing, and leave the session usable.
 Method  one server, small worlds, all ticks by world.step, so that nothing depends on time.
 """
 
@@ -148,7 +148,7 @@ def uploads():
         assert client.refused("map.upload", total=65537, offset=0, data=b"x") == "limit"
         client.call("map.upload", total=65536, offset=0, data=b"x")
         assert other.refused("map.upload", total=1, offset=0, data=b"x") == "limit"
-        client.close()  # its upload goes with it
+        client.close()  # its upload is released with it
         while True:
             try:
                 other.call("map.upload", total=65536, offset=0, data=b"x")
@@ -173,7 +173,7 @@ def pausing_and_stepping():
         info = client.call("world.info", world=world)
         assert info["tick"] == tick and info["paused"] and info["tick_hz"] == 500
 
-        # Pipelined requests are done in order: the order between two steps is given between them.
+        # Pipelined requests are carried out in sequence: an order sent between two steps is given between them.
         team = client.call("team.create", world=world)["team"]
         agent = client.call("agent.spawn", world=world, team=team, cells=[5, 5])["agents"][0]
         client.call("world.step", world=world)
@@ -233,7 +233,7 @@ def teams_and_agents():
 
 
 def order_kinds(client, world, agents):
-    """Every kind of order, what it wants, and the queue."""
+    """Every kind of order, its parameters, and the queue."""
     order = dict(world=world, agents=agents)
     assert client.refused("agent.order", kind="patrol", **order) == "bad_field"
     assert client.refused("agent.order", kind="patrol", goals=[1, 1] * 33, **order) == "bad_field"
@@ -270,7 +270,7 @@ def order_kinds(client, world, agents):
     assert client.call("agent.order", kind="stop", **order) == {"count": 2}
     client.call("world.step", world=world, ticks=1)
     ended = []
-    while len(ended) < 2 * 33:  # orders of the same interval before these do not count
+    while len(ended) < 2 * 33:  # older orders that end in the same interval do not count
         _, view = client.notification("delta")
         numbers = view.get("ended", [])
         ended += [(numbers[i], numbers[i + 2]) for i in range(0, len(numbers), 5) if numbers[i] >= begun]
@@ -330,7 +330,7 @@ def paths():
         assert truth["complete"] and truth["reason"] == "found"
         assert truth["cells"][:2] == [0, 1] and truth["cells"][-2:] == [5, 1]
         assert truth["cost"] == 64 and abs(truth["length"] - 5 - 2**0.5) < 1e-9
-        guess = query([0, 1], [5, 1], team=team)  # nothing known: straight through the wall
+        guess = query([0, 1], [5, 1], team=team)  # the team knows nothing, so straight through the wall
         assert guess["cost"] == 50
         assert query([0, 0], [0, 0])["cells"] == [0, 0]
         assert query([0, 0], [5, 3], expansions_max=1)["reason"] in ("limit", "found")
@@ -390,7 +390,7 @@ def statistics_and_inspection():
         assert again["tick_ms"]["count"] == 0 and again["tick"] == 5
         assert again["order_to_first_move_ticks"]["count"] == 0
 
-        # What is done between two ticks counts as time of the next one.
+        # Work between two ticks counts as time of the next one.
         client.call("world.resume", world=world)
 
         def counts_commands():
@@ -419,7 +419,7 @@ def shares_of_the_search():
                                 for i in (0, 8, 16))
         assert (first["weight"], second["weight"], third["weight"]) == (1, 3, 5)
         assert (first["agents"], second["agents"], third["agents"]) == (1, 1, 0)
-        # Three parts in four, to within rounding; those without agents have none.
+        # Three quarters, up to rounding; teams without agents get no share.
         assert abs(second["share"] - 3 * first["share"]) <= 3 and third["share"] == 0
         assert first["saved"] == 3 * first["share"] and third["saved"] == 0
         assert first["used_total"] == 0 < second["used_total"]
@@ -451,7 +451,7 @@ def subscriptions():
 
 
 def orders_to_many():
-    """An order to many units reaches some in each tick, is answered once, and what comes behind it waits."""
+    """An order to many units is spread over ticks and answered once; later requests wait for it."""
     with Server("--order-agents-per-tick", "7") as server:
         client = server.connect()
         world = make_world(client, paused=False, tick_hz=50)
@@ -466,13 +466,13 @@ def orders_to_many():
         first, second = (client.answer(number) for number in orders)
         assert first["order"] == 1 and second["order"] == 201, (first, second)
         client.answer(stop), client.answer(info)
-        # 200 units, 7 at once and as many with each tick: 28 ticks for each of the three.
+        # 200 units, 7 at once and 7 more with each tick: 28 ticks for each of the three.
         assert client.call("world.info", world=world)["tick"] >= before + 3 * 28
         ended = client.call("stats", world=world)["world"]["orders_ended"]
         assert ended["replaced"] + ended["arrived"] + ended["cancelled"] == 400, ended
         assert client.refused("agent.order", world=world, kind="move", goal=[99, 0], agents=agents) == "off_grid"
 
-        # A paused world has no ticks to spread it over.
+        # A paused world has no ticks over which the order could be spread.
         client.call("world.pause", world=world)
         assert client.call("agent.order", world=world, kind="hold", agents=agents)["order"] == 401
 

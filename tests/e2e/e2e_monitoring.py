@@ -1,7 +1,7 @@
-"""What configs/monitoring gives to Prometheus and Grafana fits what a server says.
+"""The files of configs/monitoring for Prometheus and Grafana match the metrics of a server.
 
-Goal    no panel and no alert asks for a metric or a label that is not there; alerts fire when they should.
-Method  a real server's /metrics; promtool as judge of the expressions, the alerts' tests and the config.
+Goal    no panel and no alert uses a metric or a label that does not exist; alerts fire when they should.
+Method  a real server's /metrics; promtool checks the expressions, the alerts' tests and the config.
 """
 
 import json
@@ -24,7 +24,7 @@ def dashboard():
 
 
 def expressions():
-    """Those of all panels, with Grafana's variables replaced as Grafana does it."""
+    """The expressions of all panels, with Grafana's variables replaced."""
     for panel in dashboard()["panels"]:
         for target in panel.get("targets", []):
             expression = target["expr"].replace("$__rate_interval", "1m")
@@ -78,7 +78,7 @@ def promtool_agrees():
     promtool("check", "config", "prometheus.yaml")
     promtool("check", "rules", "alerts.yaml")
     promtool("test", "rules", "alerts_test.yaml")
-    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:  # an expression is tried as a rule that records
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:  # each expression is checked as a recording rule
         json.dump({"groups": [{"name": "panels", "rules": [
             {"record": f"panel_{i}", "expr": expression} for i, (_, expression) in enumerate(expressions())]}]}, file)
         file.flush()

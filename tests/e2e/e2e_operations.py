@@ -1,11 +1,11 @@
 """What an operator meets: health checks, systemd, settings that are read again.
 
-Goal    a health check needs no token and tells a server that hangs from one that is well; systemd is
-        told when the server is ready, reads its files again, and ends, and hears of the watchdog only
-        while both the event loop and the conductor get on; SIGHUP takes over what can change, all or
-        nothing; the unit in configs/ holds what it says.
-Method  a real server; a datagram socket in systemd's place; single threads of the server are stopped
-        with ptrace(2); systemd-analyze and strace as judges of the unit.
+Goal    a health check needs no token and tells a hanging server from a healthy one; the server notifies
+        systemd when it is ready, reloads its files and ends, and the watchdog only while both the event
+        loop and the conductor make progress; SIGHUP applies the settings that can change, all or
+        nothing; the unit in configs/ works as written.
+Method  a real server; a datagram socket in place of systemd; single threads of the server are stopped
+        with ptrace(2); systemd-analyze and strace check the unit.
 """
 
 import ctypes
@@ -30,7 +30,7 @@ SECRET = "a-secret-for-this-test"
 # ---- health checks ----------------------------------------------------------------------------------
 
 def check(*arguments):
-    """Exit code and the one line of `fogmarch healthcheck`."""
+    """Exit code and the one line that `fogmarch healthcheck` prints."""
     program = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
     done = subprocess.run([program, "healthcheck", *arguments], capture_output=True, text=True,
                           timeout=PATIENCE, check=False)
@@ -93,7 +93,7 @@ class Systemd:
         return news
 
     def silent_for(self, seconds):
-        """Whether nothing comes for so long, after what is on its way."""
+        """Whether nothing comes for this long, once datagrams already on their way are read."""
         self.socket.settimeout(seconds)
         try:
             for _ in range(5):
@@ -132,7 +132,7 @@ def watchdog():
         client.call("world.create", name="w", generator="open", width=32, height=32, tick_hz=50)
         until(lambda: systemd.hear_of("WATCHDOG")["STATUS"] == "1 worlds, 1 clients", "news")
     systemd.close()
-    systemd = Systemd(watchdog_us=400000)  # meant for another process
+    systemd = Systemd(watchdog_us=400000)  # the watchdog of another process
     systemd.environment["WATCHDOG_PID"] = "1"
     with Server(environment=systemd.environment):
         systemd.hear_of("READY")
@@ -141,7 +141,7 @@ def watchdog():
 
 
 class StoppedThread:
-    """One thread of a process that stands still, as if it waited for ever."""
+    """Stops one thread of a process, as if it waited for ever."""
 
     SEIZE, INTERRUPT, DETACH, WAIT_FOR_ALL = 0x4206, 0x4207, 17, 0x40000000
 
@@ -182,7 +182,7 @@ def a_thread_that_hangs_starves_the_watchdog():
             except PermissionError:
                 print("[ SKIPPED  ] ptrace is not allowed here")
                 break
-            systemd.hear_of("WATCHDOG")  # it goes on
+            systemd.hear_of("WATCHDOG")  # the watchdog is notified again
     systemd.close()
 
 
@@ -232,11 +232,11 @@ def settings_are_read_again():
             logged = len(server.log())
             second.call("hello", protocol=1, token=SECRET)
             assert "session opened" not in server.log()[logged:], "info is below the new level"
-            # Whatever is wrong, nothing changes.
+            # If anything is wrong, nothing changes.
             write("rate_messages: 1\nlog_level: nonsense\n", token="another-secret-for-this-test")
             reload("settings and tokens kept as they were")
             assert "config.yaml:3: log_level: 'nonsense'" in server.log(), server.log()
-            time.sleep(1)  # the rate
+            time.sleep(1)  # lets the client's rate recover
             client.call("ping")
             write("log_level: info\n", token="another-secret-for-this-test")
             reload("setting needs a restart key=workers value=0")
@@ -272,7 +272,7 @@ def unit_is_right():
 
 
 def calls_of(set_name, cache={}):
-    """The system calls of a set such as @system-service, those of sets in it included."""
+    """The system calls of a set such as @system-service, with those of the sets in it."""
     if not cache:
         done = subprocess.run(["systemd-analyze", "syscall-filter", "--no-pager"],
                               capture_output=True, text=True, timeout=PATIENCE, check=True)
@@ -289,7 +289,7 @@ def calls_of(set_name, cache={}):
 
 
 def calls_of_the_server_pass_the_filter():
-    """What the server does in a short life, against SystemCallFilter."""
+    """Compares the system calls of a short run with SystemCallFilter."""
     if not tool("systemd-analyze") or not tool("strace"):
         return
     with open(UNIT) as file:
@@ -301,7 +301,7 @@ def calls_of_the_server_pass_the_filter():
         allowed -= calls_of(name) - calls_of("@default")
     with tempfile.TemporaryDirectory() as folder:
         trace, wrapper = os.path.join(folder, "trace"), os.path.join(folder, "fogmarchd")
-        with open(wrapper, "w") as file:  # -D: what is traced keeps its process id
+        with open(wrapper, "w") as file:  # -D: the traced program keeps its process id
             file.write("#!/bin/sh\nexec strace -D -f -qq -o "
                        f"{trace} {os.environ['FOGMARCHD']} \"$@\"\n")
         os.chmod(wrapper, 0o755)
@@ -309,7 +309,7 @@ def calls_of_the_server_pass_the_filter():
                           capture_output=True).returncode != 0:
             print("[ SKIPPED  ] strace is not allowed here")
             return
-        # Under strace nobody can look for leaks.
+        # The leak checker does not work under strace.
         quiet = {"ASAN_OPTIONS": "detect_leaks=0"}
         with WebServer("--journal-dir", folder, program=wrapper, environment=quiet) as server:
             client = server.connect()
@@ -332,7 +332,7 @@ def calls_of_the_server_pass_the_filter():
         with open(trace) as file:
             used = set(re.findall(r"^\d+ +([a-z0-9_]+)\(", file.read(), re.M))
         assert {"epoll_wait", "futex", "accept4", "execve", "setpriority"} <= used, used
-        # The thread of the replays does without the one, see server/worlds/conductor.c; SQLite calls the other as root.
+        # The replay thread works without setpriority (server/worlds/conductor.c); SQLite calls fchown only as root.
         refused = {"setpriority", "fchown"}
         assert used - refused <= allowed, used - allowed
 

@@ -195,7 +195,7 @@ class Killed(Server):
     def kill(self):
         self.process.kill()
         self.process.wait()
-        self.process.returncode = 0  # it was us
+        self.process.returncode = 0  # killed by the test
 
 
 def with_tokens(*flags):

@@ -278,7 +278,7 @@ def journals_know_of_it():
             assert digests[0] == digests[1]
             server.process.kill()
             server.process.wait()
-            server.process.returncode = 0  # it was us
+            server.process.returncode = 0  # killed by the test
         program = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
         for name in sorted(os.listdir(folder)):
             if name.endswith(".journal"):

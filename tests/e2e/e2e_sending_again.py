@@ -28,7 +28,7 @@ class Journals:
 def kill(server):
     server.process.kill()
     server.process.wait()
-    server.process.returncode = 0  # it was us
+    server.process.returncode = 0  # killed by the test
 
 
 def make_world(client, **params):

@@ -58,7 +58,7 @@ class Node(Server):
     def kill(self):
         self.process.kill()
         self.process.wait()
-        self.process.returncode = 0  # it was us
+        self.process.returncode = 0  # killed by the test
 
 
 def refusal(client, method, **params):

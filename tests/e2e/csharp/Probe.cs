@@ -2,18 +2,18 @@
 //
 //   Probe PORT WORLD TEAM [CERTIFICATE]
 //
-// With the SHA-1 of a certificate it is over TLS, and that one is trusted; with "system" what the system trusts is.
+// CERTIFICATE switches to TLS: the SHA-1 of the certificate to trust, or "system" for those that the system trusts.
 //
 // Commands come on standard input, one to a line; each is answered by one line of JSON:
 //
 //   until TICK       follows the view to this tick; answers all that it shows
 //   rect X Y W H     moves the view's rectangle
-//   garbage COUNT    follows it for so many messages, with an order in each; answers what was allocated
-//   leak COUNT       the same, with an object allocated in each
-//   resume           ends the connection without a word, and goes on in a new session; answers `resumed`
+//   garbage COUNT    follows it for COUNT messages and sends an order after each; answers how much was allocated
+//   leak COUNT       the same, and allocates an object for each message
+//   resume           drops the connection and resumes in a new session; answers `resumed`
 //   hold             does nothing until the world has gone on without it
 //
-// A second model is kept from the events alone; `agree` is whether it is the same as the view.
+// A second model is built from the events alone; `agree` tells whether it equals the view.
 
 using System;
 using System.Collections.Generic;
@@ -34,7 +34,7 @@ static class Probe
     static readonly StringBuilder ended = new StringBuilder();
     static string end;
     static int messages, ends;
-    static bool isMeasuring; // then it allocates nothing itself
+    static bool isMeasuring; // while set, the probe itself allocates nothing
 
     static void Main(string[] words)
     {
@@ -307,7 +307,7 @@ static class Probe
                              view.Resumed ? "true" : "false");
     }
 
-    // Errors as they come to who waits, to callbacks, and to nobody; no server at all.
+    // Errors that reach a waiting caller, a callback, or nobody; and a connection to no server.
     static string Refused()
     {
         string waited = "", heard = "", unheard = "", none = "", inside = "";
@@ -336,7 +336,7 @@ static class Probe
         client.Ping().Wait();
         for (int i = 0; i < 500 && unheard.Length == 0; i++)
         {
-            client.Update(10); // the order's world answers in its own time
+            client.Update(10); // the world may answer the order later
         }
         var other = new Client("127.0.0.1", 1);
         other.Closed += (c, reason) => none = reason;

@@ -1,5 +1,5 @@
-// UnityNames.cs: the names of Unity that the sample uses, with nothing behind them, as Unity's manual of 2021.3
-// has them. Unity itself is not free to be installed here; this holds the sample against C# and against the client.
+// UnityNames.cs: empty stubs of the Unity types that the sample uses, after the manual of Unity 2021.3. Unity itself
+// cannot be installed here; with the stubs a test can at least compile the sample against the client.
 
 namespace UnityEngine
 {
