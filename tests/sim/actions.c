@@ -16,7 +16,7 @@ static const char *draw_word(const char *const *words, uint32_t count)
 
 // ---- pieces of commands ------------------------------------------------------------------------
 
-// The world that the next command is about; sometimes one that is not there.
+// The world that the next command is about; sometimes one that does not exist.
 static sim_world *draw_world(sim_client *client)
 {
     static sim_world nowhere = {.number = 999, .width = 10, .height = 10};
@@ -98,7 +98,7 @@ static void ask(sim_client *client, fm_method method, const sim_world *world, ui
 static void put_rules(sim_client *client, bool sound)
 {
     fm_params *params = &client->params;
-    if (!sound && sim_chance(300)) { // not every planner can do with 4
+    if (!sound && sim_chance(300)) { // not every planner works with 4
         fm_params_uint(params, FM_FIELD_NEIGHBOURS, sim_chance(500) ? 4 : 8);
     }
     if (sim_chance(400)) {
@@ -413,7 +413,7 @@ static void act_subscribe(sim_client *client)
     sim_client_ask(client, FM_METHOD_SUBSCRIBE, world->number, 0, false);
 }
 
-// NULL: none. The auditor's first one is never disturbed.
+// NULL: none. The auditor's first view is never disturbed.
 static sim_view *draw_view(const sim_client *client)
 {
     uint32_t first = client->index == 0 ? 1 : 0;
@@ -490,7 +490,7 @@ static void put_anything(sim_client *client, fm_field field)
     }
 }
 
-// Any method with any fields. The worlds that must stay are left out.
+// Any method with any fields, but never about the worlds that must stay.
 static void act_anything(sim_client *client)
 {
     fm_method method = sim_below(FM_METHOD_COUNT);
@@ -508,7 +508,7 @@ static void act_anything(sim_client *client)
     sim_client_ask(client, method, 0, 0, false);
 }
 
-// Bytes that may be the beginning of a message, or none.
+// Bytes that may or may not be the beginning of a message.
 static void act_spoil(sim_client *client)
 {
     uint8_t bytes[200];
@@ -516,7 +516,7 @@ static void act_spoil(sim_client *client)
     for (uint32_t i = 0; i < size; i++) {
         bytes[i] = (uint8_t)sim_below(256);
     }
-    if (sim_chance(600)) { // a request that promises much, or is cut short
+    if (sim_chance(600)) { // a request that claims to be long, or is cut short
         static const uint8_t head[] = {0x94, 0x00, 0x07, 0xa4, 'p', 'i', 'n', 'g', 0x91, 0x81};
         memcpy(bytes, head, size < sizeof head ? size : sizeof head);
         if (sim_chance(300) && size > 3) {

@@ -5,7 +5,7 @@
 
 #include "tests/sim/book.h"
 
-/// Something that the client's role may do, or not.
+/// Does one thing that the client's role may or may not allow.
 ///
 /// @param hostile  may also send what is no message
 void sim_act(sim_client *client, bool hostile);

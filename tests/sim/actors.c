@@ -12,8 +12,8 @@
 #define IDLERS_MAX      64u // connections of a flood
 #define BURST_MAX       30u // commands of one turn
 #define IN_FLIGHT_MAX   300u
-#define DESCRIBED_MAX   5u // requests of a client that are told when something is violated
-#define AUDITOR_ADDRESS 9u // its own, where no wrong tokens come from
+#define DESCRIBED_MAX   5u // requests of a client that a failure message lists
+#define AUDITOR_ADDRESS 9u // its own, from which no wrong tokens come
 
 sim_actor sim_actors[SIM_ACTORS_MAX];
 uint32_t sim_actor_count;
@@ -141,7 +141,7 @@ static void open_idler(uint32_t i)
     all.idler_open[i] = true;
     if (sim_chance(500)) {
         sim_client_spoil(&all.idlers[i], "\x94\x00\x01\xa5he",
-                         sim_between(1, 6)); // slowly, a hello
+                         sim_between(1, 6)); // a hello, sent slowly
     }
 }
 

@@ -22,22 +22,22 @@ extern uint32_t sim_actor_count;
 /// Before everything else. `plan` lasts.
 void sim_actors_prepare(const sim_plan *plan);
 
-/// Opens an actor's connection and says hello.
+/// Opens an actor's connection and sends hello.
 void sim_actor_open(sim_actor *actor, bool is_auditor);
 
-/// They begin to take turns.
+/// The clients begin to take turns.
 void sim_actors_begin(void);
 
-/// Turns are over. Some disconnect, those who stay read and have quick links.
+/// Ends the turns. Some clients disconnect; the others read, over quick links.
 void sim_actors_calm(void);
 
 /// From now on the server may disconnect anybody.
 void sim_actors_expect_end(void);
 
-/// Says who waits for what.
+/// Prints which client waits for which answers.
 void sim_actors_describe(void);
 
-/// Whether nobody waits for an answer.
+/// Whether no client waits for an answer.
 bool sim_actors_are_quiet(void);
 
 // The last answer that the auditor got.

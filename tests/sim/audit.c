@@ -19,7 +19,7 @@
 
 sim_audit_sums sim_audit_counts;
 
-// A view as its client had it.
+// A view as its client's mirror showed it.
 struct saved {
     sim_actor *actor;
     fm_mirror mirror; // taken over
@@ -27,12 +27,12 @@ struct saved {
 };
 
 static struct {
-    bool is_broken; // the auditor's connection did not last: its subscription has a gap
+    bool is_broken; // the auditor was disconnected: its subscription has a gap
     uint64_t world; // that stays
     uint64_t subscription;
     struct saved saved[SAVED_MAX];
     uint32_t saved_count;
-    uint64_t ended[SIM_ENDED_MAX]; // as the auditor was sent
+    uint64_t ended[SIM_ENDED_MAX]; // as the auditor was notified
     uint32_t ended_count;
 } audit;
 
@@ -66,8 +66,8 @@ static bool all_are_quiet(void *context)
     return sim_actors_are_quiet();
 }
 
-// Asks with the parameters that are set, and waits. Calls of a client that has nothing else under
-// way. @return what came of it; FM_ERR_IO: the connection is gone
+// Sends a request with the parameters that are set and waits for its answer. The client must have
+// no other open request. @return the answer's status; FM_ERR_IO: the connection is gone
 static fm_status call(sim_client *client, fm_method method, uint64_t world, uint64_t number)
 {
     sim_client_ask(client, method, world, number, false);
@@ -75,13 +75,13 @@ static fm_status call(sim_client *client, fm_method method, uint64_t world, uint
     return client->connection == NULL ? FM_ERR_IO : sim_auditor_heard.status;
 }
 
-// Busy, or the disk has just failed.
+// Whether to try again: the server is busy, or the disk has just failed.
 static bool is_passing(fm_status status)
 {
     return status == FM_ERR_BUSY || (status == FM_ERR_IO && auditor()->connection != NULL);
 }
 
-// The same, of the auditor, about a world; again while it is refused as busy.
+// Calls as the auditor, about a world, and again while the answer is busy.
 static fm_status ask_world(fm_method method, uint64_t world)
 {
     fm_status status = FM_ERR_BUSY;
@@ -121,7 +121,7 @@ static void spawn(uint32_t team)
     (void)call(auditor(), FM_METHOD_AGENT_SPAWN, audit.world, team); // there may be no room
 }
 
-// What came back after a crash, as far as it is known; the orders of then are not audited.
+// Puts the worlds that came back after a crash into the book; their old orders are not audited.
 static void remember_worlds(void)
 {
     must(ask_world(FM_METHOD_WORLD_LIST, 0), "world.list");
@@ -189,7 +189,7 @@ static void save_view(sim_actor *actor, sim_view *view)
     fm_mirror_init(&view->mirror, view->number, view->mirror.ops, view);
 }
 
-// All views end, so that the server forgets what they showed.
+// Saves and ends all views, so that the server forgets what they showed.
 static void save_views(void)
 {
     for (uint32_t i = 0; i < sim_actor_count; i++) {
@@ -249,7 +249,7 @@ static sim_view *subscribe_again(const struct saved *saved)
     return NULL;
 }
 
-// A player's names for what others own are of the view, so those are compared by what they name.
+// Aliases of other teams' agents belong to one view, so such agents are compared without their ids.
 static bool has_same_agent(const fm_mirror *mirror, const fm_mirror_agent *wanted, bool by_id)
 {
     for (uint32_t i = 0; i < mirror->agent_count; i++) {
@@ -402,8 +402,8 @@ static void stop_worlds(void)
 void sim_audit_end(void)
 {
     sim_run(all_are_quiet, NULL, sim_now_ns() + QUIET_LIMIT_NS, "all answers");
-    settle(SETTLE_NS);            // what clients that have disconnected sent is still done
-    if (!sim_actors[0].is_open) { // memory failed it
+    settle(SETTLE_NS);            // the server still handles what disconnected clients sent
+    if (!sim_actors[0].is_open) { // the server had no memory for it
         audit.is_broken = true;
         sim_actor_open(&sim_actors[0], true);
         sim_run(is_answered, auditor(), sim_now_ns() + CALL_LIMIT_NS, "the auditor's hello");

@@ -1,4 +1,4 @@
-// tests/sim/audit.h: the world that stays, and the comparison of everything in the end.
+// tests/sim/audit.h: the world that stays, and the comparison of everything at the end.
 
 #pragma once
 

@@ -1,5 +1,5 @@
-// tests/sim/book.h: what clients know of the worlds, from the answers that any of them got. It is
-// what random commands are made of, so that many of them make sense; it may be out of date.
+// tests/sim/book.h: what clients know of the worlds, from the answers that any of them got. Random
+// commands take their numbers from it, so that many of them make sense. It may be out of date.
 
 #pragma once
 
@@ -11,7 +11,7 @@
 #define SIM_BOOK_TOKENS_MAX 32u
 #define SIM_BOOK_TOKEN_SIZE 257u
 
-// Orders that were answered: `count` of them from `first` on.
+// Acknowledged orders: `count` of them from `first` on.
 typedef struct sim_given {
     uint64_t first;
     uint32_t count;
@@ -26,7 +26,7 @@ typedef struct sim_world {
     uint32_t building_last;
     sim_given given[SIM_BOOK_GIVEN_MAX];
     uint32_t given_count;
-    bool is_kept; // nobody destroys it
+    bool is_kept; // no client destroys it
 } sim_world;
 
 typedef struct sim_token {
@@ -39,16 +39,16 @@ typedef struct sim_book {
     uint32_t world_count;
     sim_token tokens[SIM_BOOK_TOKENS_MAX];
     uint32_t token_count;
-    const char *admin_token; // NULL: nobody needs one
+    const char *admin_token; // NULL: none is needed
 } sim_book;
 
 extern sim_book sim_known;
 
-/// @return NULL when it is not known, or no longer
+/// @return NULL when it is not in the book, or was dropped from it
 sim_world *sim_book_world(uint64_t number);
 
-/// One of them by chance; NULL: none.
+/// A random one; NULL: there is none.
 sim_world *sim_book_draw_world(void);
 
-/// Takes in what an answer tells.
+/// Notes what an answer says.
 void sim_book_learn(const sim_request *request, const msgpack_object *result);

@@ -1,4 +1,4 @@
-// tests/sim/bugs.h: bugs that can be planted, to see that the simulation finds such a one.
+// tests/sim/bugs.h: bugs that can be planted, to check that the simulation finds them.
 
 #pragma once
 
@@ -24,8 +24,8 @@ typedef enum sim_bug {
     SIM_BUG_COUNT,
 } sim_bug;
 
-/// The one that is planted.
+/// The planted bug.
 extern sim_bug sim_bug_planted;
 
-/// Whether it shows now: once in `times`.
+/// Whether the bug shows now: once in `times` on average.
 bool sim_bug_shows(sim_bug bug, uint32_t times);

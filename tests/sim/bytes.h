@@ -21,7 +21,7 @@ static inline const uint8_t *sim_bytes_front(const sim_bytes *queue)
 
 void sim_bytes_append(sim_bytes *queue, const void *bytes, size_t size);
 
-/// Takes bytes away from the front; size is at most what is there.
+/// Removes `size` bytes from the front; the queue must hold that many.
 void sim_bytes_drop(sim_bytes *queue, size_t size);
 
 void sim_bytes_fini(sim_bytes *queue);

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PING_MAX_NS    (100 * SIM_NS_MS) // for an answer to ping
-#define ANSWER_MAX_NS  (5 * SIM_NS_S)    // for any other, whatever others do
+#define PING_MAX_NS    (100 * SIM_NS_MS) // for the answer to ping
+#define ANSWER_MAX_NS  (5 * SIM_NS_S)    // for any other answer, whatever other clients do
 #define CROWDED_SHARE  4u                // see HELD_UP_SHARE in server/sessions/session.c
-#define JOURNAL_MAX_NS (60 * SIM_NS_S)   // where it waits for a disk that fails
+#define JOURNAL_MAX_NS (60 * SIM_NS_S)   // where the answer waits for a failing disk
 
 uint64_t sim_notifications_heard;
 bool sim_answers_have_bounds = true;
@@ -89,7 +89,7 @@ static void take_keyframe(sim_client *client, uint64_t number, const msgpack_obj
 {
     sim_view *view = sim_client_view(client, number);
     if (view == NULL) {
-        view = add_view(client, number); // the answer to subscribe comes later
+        view = add_view(client, number); // the keyframe came before the answer
     }
     uint64_t tick = fm_object_uint(params, "tick", UINT64_MAX);
     if (view->mirror.keyframes > 0 && tick < view->mirror.tick) {
@@ -159,15 +159,15 @@ static void take_notification(sim_client *client, const char *name, const msgpac
 
 static uint64_t limit_of(fm_method method)
 {
-    if (sim_journal_may_fail) { // views that are being opened, and steps, hold up the rest
+    if (sim_journal_may_fail) { // subscriptions and steps hold up the rest
         return JOURNAL_MAX_NS;
     }
-    uint64_t slowness = sim_rough.look_max_ns > 1000 ? 5 : 1; // of the processor
+    uint64_t slowness = sim_rough.look_max_ns > 1000 ? 5 : 1; // factor, of the processor
     return method == FM_METHOD_PING ? slowness * PING_MAX_NS : ANSWER_MAX_NS;
 }
 
-// Views that are being opened count as many requests, of which a session may have so many waiting.
-// From then on it is not read from until most of them are done.
+// A subscribe counts as several open requests. A session that reaches its limit of them is not read
+// from until most are done.
 static void note_crowd(sim_client *client)
 {
     uint32_t count = client->request_count;
@@ -181,8 +181,8 @@ static void note_crowd(sim_client *client)
     }
 }
 
-// How long a request has waited, what chance did to threads left out, and as much again for what
-// piled up meanwhile.
+// How long a request has waited, without the random stalls of threads, and without as much time
+// again for the work that piled up during them.
 static uint64_t waited_ns(const sim_client *client, const sim_request *request)
 {
     uint64_t begin_ns = request->sent_ns;
@@ -231,7 +231,7 @@ static void take_hello(sim_client *client, const msgpack_object *result)
     if (!client->ready) {
         sim_fail("client %u: hello is answered without a role", client->index);
     }
-    // Before, it may have waited for its connection to be accepted.
+    // Their time starts here: before, the connection may have waited to be accepted.
     for (uint32_t i = 0; i < client->request_count; i++) {
         client->requests[i].sent_ns = sim_now_ns();
     }
@@ -288,7 +288,7 @@ static void take_response(sim_client *client, const msgpack_object *message)
         return;
     }
     sim_request request = client->requests[i];
-    note_crowd(client); // until now
+    note_crowd(client); // it was crowded until this answer
     client->requests[i] = client->requests[--client->request_count];
     bool refused = parts[2].type == MSGPACK_OBJECT_MAP;
     uint64_t error = refused ? fm_object_uint(&parts[2], "code", FM_ERR_BAD_MESSAGE) : FM_OK;
@@ -346,7 +346,7 @@ static void unpack(sim_client *client, size_t size)
     msgpack_unpacked_destroy(&unpacked);
 }
 
-// Takes all messages that are whole.
+// Takes all complete messages.
 static void take_input(sim_client *client, const uint8_t *bytes, size_t size)
 {
     sim_bytes_append(&client->input, bytes, size);
@@ -367,7 +367,7 @@ static void take_input(sim_client *client, const uint8_t *bytes, size_t size)
     }
 }
 
-// A WebSocket's message is one of ours.
+// A WebSocket message is exactly one message of the protocol.
 static void take_frames(sim_client *client, const uint8_t *bytes, size_t size)
 {
     sim_websocket_data data;
@@ -393,7 +393,7 @@ static void on_received(void *owner, const uint8_t *bytes, size_t size)
 static void on_closed(void *owner, bool clean)
 {
     sim_client *client = owner;
-    // A WebSocket that is whole has been closed by a frame, which checks that.
+    // For a WebSocket this was checked when its close frame came.
     if (clean && !client->in_frames && sim_bytes_size(&client->input) > 0) {
         sim_fail("client %u: the server ended in the middle of a message", client->index);
     }
@@ -454,7 +454,7 @@ void sim_client_ask(sim_client *client, fm_method method, uint64_t world, uint64
     msgpack_sbuffer_destroy(&buffer);
 }
 
-// The records behind one that is broken must not be taken for sound.
+// The server must not answer requests in records behind a broken one.
 static void spoil_records(sim_client *client)
 {
     bool was_sound = !client->spoilt;

@@ -1,5 +1,5 @@
-// tests/sim/disk.c: see disk.h. A file's own structure lies first, as SQLite's VFS made it; its
-// methods are a copy of SQLite's but for those that write.
+// tests/sim/disk.c: see disk.h. SQLite's own structure of a file comes first in memory; its methods
+// are a copy of SQLite's, except for those that write.
 
 #include "tests/sim/disk.h"
 
@@ -11,26 +11,26 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PENDING_MAX 1024u // of a file; older writes the system has written back by itself
+#define PENDING_MAX 1024u // of a file; the system has written older ones back by itself
 #define FILES_MAX   64u   // open at a time
 #define SECTOR_SIZE 512u
 #define NAME_SIZE   512u
 
-// Bytes that were not synced.
+// A write that was not synced.
 struct pending {
     sqlite3_int64 offset;
     int size;
     uint8_t *before, *after; // owned; `before` has zeros where the file had no bytes
 };
 
-// What is behind SQLite's structure of an open file.
+// What follows SQLite's structure of an open file in memory.
 struct file {
-    const sqlite3_io_methods *real; // SQLite's, of which `methods` are a copy but for some
+    const sqlite3_io_methods *real; // SQLite's; `methods` is a copy with some replaced
     sqlite3_io_methods methods;
     char name[NAME_SIZE];
     struct pending *pending; // owned; room for PENDING_MAX
     uint32_t pending_count;
-    sqlite3_int64 kept_size; // as of the last sync
+    sqlite3_int64 kept_size; // at the last sync
 };
 
 sim_disk_roughness sim_disk_rough;
@@ -110,7 +110,7 @@ static int sync_bytes(sqlite3_file *base, int flags)
     struct file *file = behind(base);
     if (sim_task_current() != NULL && sim_chance(sim_disk_rough.slow_permille)) {
         sim_note_fault(SIM_FAULT_SLOW_SYNC);
-        const char *base_name = strrchr(file->name, '/'); // the folder's name is made up by others
+        const char *base_name = strrchr(file->name, '/'); // the folder's name differs between runs
         sim_trace("the disk is slow: %s", base_name == NULL ? file->name : base_name + 1);
         sim_wait(&nothing, sim_now_ns() + sim_between(1, sim_disk_rough.slow_max_us) * SIM_NS_US);
     }
@@ -127,7 +127,7 @@ static int sync_bytes(sqlite3_file *base, int flags)
 static int truncate_file(sqlite3_file *base, sqlite3_int64 size)
 {
     struct file *file = behind(base);
-    forget(file, file->pending_count); // as if the system wrote it back with what it did before
+    forget(file, file->pending_count); // as if the system had written them all back
     file->kept_size = size;
     return file->real->xTruncate(base, size);
 }
@@ -225,7 +225,7 @@ static void put_back(int fd, const struct pending *write, const uint8_t *bytes, 
     FM_ASSERT(put == (ssize_t)size);
 }
 
-// First everything back to the last sync, then each write again as far as it got.
+// First restores the state at the last sync, then repeats each write as far as it got.
 static void lose_pending(const struct file *file)
 {
     int fd = open(file->name, O_RDWR | O_CLOEXEC);

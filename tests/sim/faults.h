@@ -1,4 +1,4 @@
-// tests/sim/faults.h: the list of what goes wrong in a run, and how often each has.
+// tests/sim/faults.h: the list of faults, and how often each has happened.
 
 #pragma once
 
@@ -37,7 +37,7 @@ typedef enum sim_fault {
     SIM_FAULT_COUNT,
 } sim_fault;
 
-/// How many there were, in this process.
+/// How often each fault happened in this process.
 extern uint64_t sim_fault_counts[SIM_FAULT_COUNT];
 
 static inline void sim_note_fault(sim_fault fault)

@@ -1,5 +1,4 @@
-// tests/sim/hooks.c: see hooks.h. The linker puts these functions in the place of the real ones
-// (--wrap).
+// tests/sim/hooks.c: see hooks.h. The linker replaces the real functions with these (--wrap).
 
 #include "tests/sim/hooks.h"
 
@@ -52,7 +51,7 @@ uint64_t sim_tick_count(void)
     return tick_count;
 }
 
-// The machine is a new one after a power failure.
+// A power failure boots the machine again.
 uint64_t __wrap_fm_journal_boot(void)
 {
     return 1 + sim_told->power_failures;
@@ -97,7 +96,7 @@ fm_pace __wrap_fm_pacer_begin(fm_pacer *pacer, uint64_t now_ns)
     return __real_fm_pacer_begin(pacer, now_ns);
 }
 
-// A command that is refused has changed nothing.
+// Checks that a refused command changes nothing.
 void __wrap_fm_world_apply(fm_world *world, const fm_command *command, fm_command_result *result)
 {
     uint64_t before = fm_world_digest(world);

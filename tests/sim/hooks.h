@@ -5,11 +5,11 @@
 
 #include "tests/sim/kernel.h"
 
-/// How late the latest tick began, beyond what stalls of threads account for, in this process.
+/// How late the most delayed tick of this process began, without stalls of threads.
 uint64_t sim_tick_late_max_ns(void);
 
-/// Ticks that were run.
+/// Number of ticks run.
 uint64_t sim_tick_count(void);
 
-/// What the server's _exit() does.
+/// Called instead of _exit() in the server.
 extern void (*sim_on_exit)(int code);

@@ -25,10 +25,10 @@
 
 #define STACK_SIZE (1u << 20)
 #define GUARD_SIZE 4096u
-#define STALLS_MAX 512u // stalls that are remembered; older ones are forgotten
+#define STALLS_MAX 512u // latest stalls that are kept
 
 typedef enum task_state {
-    TASK_READY, // from until_ns on
+    TASK_READY, // runs from until_ns on
     TASK_WAITING,
     TASK_DONE,
 } task_state;
@@ -38,8 +38,8 @@ struct sim_task {
     void *(*run)(void *argument);
     void *argument;
     task_state state;
-    const void *thing; // WAITING: for what
-    uint64_t until_ns; // WAITING: for how long at most
+    const void *thing; // WAITING: what for
+    uint64_t until_ns; // WAITING: until when at most
     bool woken;
     char *stack; // owned
     ucontext_t context;
@@ -110,7 +110,7 @@ bool sim_chance(uint32_t permille)
     return permille > 0 && sim_below(1000) < permille;
 }
 
-// A source of its own: with a bug planted the same seed is the same run until the bug shows.
+// Planted bugs have their own random numbers, so the run is the same until the bug shows.
 bool sim_bug_shows(sim_bug bug, uint32_t times)
 {
     return sim_bug_planted == bug && fm_random_below(&kernel.bugs, times) == 0;
@@ -223,7 +223,7 @@ static void task_main(void)
     FM_UNREACHABLE();
 }
 
-// Straight from the system: memory that the simulated server allocates is counted elsewhere.
+// Stacks come from the system: the allocator counts only the simulated server's memory.
 static void *map_memory(size_t size)
 {
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -361,7 +361,8 @@ void sim_source_remove(sim_source *source)
 
 // ---- running -----------------------------------------------------------------------------------
 
-// One of all that can happen now. Tasks come before sources in numbering; -1: nothing can.
+// Draws one of the tasks and sources that can go on now. Tasks are numbered before sources; -1:
+// none can.
 static int64_t choose(uint64_t *next_ns)
 {
     uint32_t candidates[SIM_TASKS_MAX + SIM_SOURCES_MAX];

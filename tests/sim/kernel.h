@@ -1,13 +1,13 @@
-// tests/sim/kernel.h: time, threads and chance of a simulated process.
+// tests/sim/kernel.h: time, threads and random numbers of a simulated process.
 //
-// Everything happens on one thread of the machine. What the server believes to be threads are tasks
-// with stacks of their own, of which one runs until it waits or gives up its turn; everything else
-// that can happen by itself, such as bytes that arrive, is a source. One after the other is drawn,
-// by the seed, among those that can go on. The clock stands still while something can, but for the
-// little that looking at it costs, and jumps to the next moment at which something is due when
-// nothing can. So a seed is a whole run, and a run of minutes takes as long as its computations.
+// Everything runs on one real thread. The server's threads are tasks with their own stacks; one
+// task runs until it waits or is preempted. Everything else that happens by itself, such as
+// arriving bytes, is a source. The seed draws the next one among the tasks and sources that can go
+// on. The clock moves only a little for each look at it; when nothing can go on, it jumps to the
+// next moment at which something is due. So a seed determines a whole run, and minutes of simulated
+// time take only as long as the computations in them.
 //
-// Every step is traced. The hash of the trace is how two runs are compared.
+// Every step is traced. Two runs are compared by the hashes of their traces.
 
 #pragma once
 
@@ -25,17 +25,17 @@
 
 // How rough the run is.
 typedef struct sim_roughness {
-    uint32_t preempt_permille;  // of the points where a thread may be: it loses its turn
-    uint32_t stall_permille;    // of those: it sleeps for a while
-    uint32_t stall_max_us;      // longest such sleep
-    uint32_t spurious_permille; // of the waits for a condition variable: it returns for nothing
-    uint32_t look_max_ns;       // what looking at the clock costs, at most
+    uint32_t preempt_permille;  // of the preemption points: the task loses its turn
+    uint32_t stall_permille;    // of the preemption points: the task is stalled
+    uint32_t stall_max_us;      // longest stall
+    uint32_t spurious_permille; // of the waits for a condition variable: woken spuriously
+    uint32_t look_max_ns;       // most that a look at the clock costs
 } sim_roughness;
 
-/// Before everything else.
+/// Call it before everything else.
 void sim_kernel_start(uint64_t seed, bool print_trace);
 
-/// From here on chance is another: that of a machine that has been started again.
+/// Changes the random numbers: from here on those of a machine that has been started again.
 void sim_kernel_begin_life(uint32_t life);
 
 /// May be changed at any time.
@@ -53,7 +53,7 @@ bool sim_chance(uint32_t permille);
 
 // ---- the trace, and the end ---------------------------------------------------------------------
 
-/// What sim_fail() calls to say more; NULL: nothing.
+/// sim_fail() calls it to print more; NULL: nothing.
 extern void (*sim_describe)(void);
 
 /// Adds a line to the trace.
@@ -61,27 +61,27 @@ void sim_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 uint64_t sim_trace_hash(void);
 
-/// What must hold does not: says so and ends the process.
+/// Reports a broken promise and ends the process.
 _Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 // ---- time ---------------------------------------------------------------------------------------
 
 uint64_t sim_now_ns(void);
 
-/// Lets time pass for the thread that runs: work that takes so long.
+/// Lets time pass for the running task, as work that takes so long.
 void sim_charge(uint64_t ns);
 
-/// How long tasks were stalled by chance in this time, added up.
+/// How long tasks were stalled between two moments, in total.
 uint64_t sim_stalled_ns(uint64_t begin_ns, uint64_t end_ns);
 
 // ---- tasks --------------------------------------------------------------------------------------
 
 typedef struct sim_task sim_task;
 
-/// Makes a thread. It begins to run later. Ends with sim_task_join().
+/// Makes a task, which begins to run later. Release it with sim_task_release().
 sim_task *sim_task_create(const char *name, void *(*run)(void *argument), void *argument);
 
-/// The one that runs; NULL outside of tasks.
+/// The running task; NULL outside of tasks.
 sim_task *sim_task_current(void);
 
 bool sim_task_is_done(const sim_task *task);
@@ -96,28 +96,29 @@ bool sim_wait(const void *thing, uint64_t until_ns);
 /// Wakes all tasks that wait for a thing.
 void sim_wake(const void *thing);
 
-/// Wakes one of them, by chance.
+/// Wakes a random one of them.
 void sim_wake_one(const void *thing);
 
-/// A point at which the running task may lose its turn or be stalled. Outside of tasks: nothing.
+/// A point at which the running task may lose its turn or be stalled. Does nothing outside of
+/// tasks.
 void sim_preempt(void);
 
 // ---- sources ------------------------------------------------------------------------------------
 
-// Something that happens by itself. Lives in its owner.
+// Something that happens by itself. The owner holds its memory.
 typedef struct sim_source {
     uint64_t due_ns; // SIM_NEVER: not at the moment
     void (*happen)(void *owner);
     void *owner;
 } sim_source;
 
-/// From now on it happens whenever it is due. `happen` must move due_ns.
+/// From now on `happen` is called whenever the source is due; it must set due_ns again.
 void sim_source_add(sim_source *source);
 
 void sim_source_remove(sim_source *source);
 
 /// Runs tasks and sources until `is_over`.
 ///
-/// @param limit_ns  the latest moment at which it must be
-/// @param what      of what, for the message when it is not
+/// @param limit_ns  when it must be over at the latest
+/// @param what      what is waited for, for the message when it is not over in time
 void sim_run(bool (*is_over)(void *context), void *context, uint64_t limit_ns, const char *what);

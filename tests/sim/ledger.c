@@ -78,8 +78,8 @@ static void learn_team(uint64_t number, sim_ledger_world *world, const msgpack_o
     world->team_told = team > world->team_told ? team : world->team_told;
 }
 
-// Answers overtake each other where several clients ask, so only what an earlier machine told
-// counts as told.
+// Answers to different clients overtake each other, so ids are only compared with those that an
+// earlier machine gave.
 void sim_ledger_answer(const sim_request *request, const msgpack_object *result)
 {
     if (request->method == FM_METHOD_WORLD_CREATE) {
@@ -134,7 +134,7 @@ void sim_ledger_compare(uint64_t number, uint64_t tick, uint64_t digest)
                  ", but had %016" PRIx64,
                  number, tick, digest, world->digests[at]);
     }
-    if (!sim_told->keeps_promises || world->is_ending) { // what is gone may be given again
+    if (!sim_told->keeps_promises || world->is_ending) { // lost numbers may be given again
         world->tick_told = tick;
         world->order_before = world->team_before = world->agent_before = 0;
     }
@@ -147,7 +147,7 @@ void sim_ledger_complete(void)
         if (world->is_told && !world->is_back && !world->is_ending && sim_told->keeps_promises) {
             sim_fail("world %u has not come back", i);
         }
-        if (!world->is_back) { // its number may be given to another
+        if (!world->is_back) { // another world may get its number
             memset(world, 0, sizeof *world);
         }
     }

@@ -1,59 +1,59 @@
-// tests/sim/ledger.h: what clients were told of worlds, in memory that outlives the simulated
-// machine, and what must be so when it has come back.
+// tests/sim/ledger.h: what clients were told of worlds, in memory that survives the simulated
+// machine, and the checks of the worlds that come back.
 //
-// Told means received by a client. With durability tick whatever was told is on the disk, so the
-// world that comes back has at least that tick, with the digest it had, and gives no id twice.
+// Told means received by a client. With durability tick everything that was told is on the disk, so
+// a world comes back at that tick or later, with the digest of that tick, and gives no id twice.
 
 #pragma once
 
 #include "tests/sim/book.h"
 
 #define SIM_LEDGER_WORLDS_MAX 1024u // by number
-#define SIM_LEDGER_TICKS_MAX  4096u // of a world, the latest
+#define SIM_LEDGER_TICKS_MAX  4096u // latest ones of a world
 #define SIM_LEDGER_AGENTS_MAX 512u  // of a world
 
 typedef struct sim_ledger_world {
     bool is_told;                           // world.create was answered
-    bool is_ending;                         // somebody has asked for its end
-    bool is_back;                           // of a world that came back: looked at
-    uint64_t tick_told;                     // the latest that any client was sent
-    uint64_t order_told, order_before;      // the highest id, now and as of the last machine's end
+    bool is_ending;                         // a client has asked for its end
+    bool is_back;                           // came back and was compared
+    uint64_t tick_told;                     // the latest that any client received
+    uint64_t order_told, order_before;      // the highest id, now and at the last machine's end
     uint64_t team_told, team_before;        // the highest number
     uint64_t agents[SIM_LEDGER_AGENTS_MAX]; // ids told
-    uint32_t agent_count, agent_before;     // the same
+    uint32_t agent_count, agent_before;     // now, and at the last machine's end
     uint64_t digests[SIM_LEDGER_TICKS_MAX]; // by tick % SIM_LEDGER_TICKS_MAX
     uint64_t ticks[SIM_LEDGER_TICKS_MAX];
 } sim_ledger_world;
 
 typedef struct sim_ledger {
-    uint32_t life; // how many machines there were before
+    uint32_t life; // number of machines before this one
     uint64_t kept_world;
-    bool keeps_promises; // whatever was told is on the disk
+    bool keeps_promises; // everything that was told is on the disk
     uint32_t power_failures;
-    sim_book book; // as of the last machine's end
+    sim_book book; // at the last machine's end
     sim_ledger_world worlds[SIM_LEDGER_WORLDS_MAX];
 } sim_ledger;
 
-/// All zero at first. Shared between the processes of a seed.
+/// Initially all zero. Shared between the processes of a seed.
 extern sim_ledger *sim_told;
 
-/// A world has made a tick.
+/// A world has run a tick.
 void sim_ledger_tick(uint64_t world, uint64_t tick, uint64_t digest);
 
-/// A client was sent a world as of a tick.
+/// A client received a world's state as of a tick.
 void sim_ledger_hear(uint64_t world, uint64_t tick);
 
-/// A client asks for something: the end of a world counts from here on.
+/// A client sends a request. From its request to end a world on, that world may be gone.
 void sim_ledger_ask(const sim_request *request);
 
-/// A client was answered with FM_OK. Checks that no id is given twice.
+/// A client received the answer FM_OK. Checks that no id is given twice.
 void sim_ledger_answer(const sim_request *request, const msgpack_object *result);
 
-/// The machine ends here, in one way or other.
+/// The machine ends or crashes.
 void sim_ledger_close(bool keeps_promises);
 
-/// What world.info says of a world that has come back.
+/// Compares a world that came back with what clients were told of it.
 void sim_ledger_compare(uint64_t world, uint64_t tick, uint64_t digest);
 
-/// After all that came back were compared: none may be missing.
+/// Checks that no world is missing, after sim_ledger_compare() of all that came back.
 void sim_ledger_complete(void);

@@ -3,10 +3,10 @@
 //   start ──> a world is made ──> CHAOS ──┬──> calm ──> all is compared ──┬──> SIGTERM ──> end
 //                                         └──────────── in mid ───────────┘
 //
-// One client, the auditor, makes a world that stays, subscribes to all of it before anybody gives
-// an order there, and is never disturbed. In the end every view that is left is compared with what
-// a new subscription to it shows, which the server makes from the world itself, and every order
-// that was answered must have ended once.
+// One client, the auditor, makes a world that stays, subscribes to all of it before any client
+// gives an order there, and is never disturbed. At the end every view that is left is compared with
+// a new subscription to it, which the server makes from the world itself, and every acknowledged
+// order must have ended once.
 
 #include "tests/sim/life.h"
 
@@ -44,17 +44,17 @@ static sim_plan plan;
 static struct {
     sim_task *task;
     int exit_code;
-    bool at_once; // it has called _exit()
+    bool at_once; // by _exit()
 } server;
 
 static void *run_server(void *argument)
 {
-    static const char *const nothing[] = {NULL}; // no flags, no variables: SIGHUP finds defaults
+    static const char *const nothing[] = {NULL}; // no flags or variables: SIGHUP gets defaults
     server.exit_code = fm_server_run(argument, nothing, nothing, "simulated");
     return NULL;
 }
 
-// The server has called _exit(): the process is over, whatever else is going on.
+// The server has called _exit(): the process is over, whatever its other threads do.
 static void on_exit_called(int code)
 {
     server.exit_code = code;
@@ -106,7 +106,7 @@ static void check_exit(void)
     }
 }
 
-// A world whose journal waits for the disk, or for memory, may wait as well.
+// Answers of a world may wait when its journal waits for the disk or for memory.
 static bool journal_may_fail(void)
 {
     const sim_disk_roughness *disk = &plan.disk;
@@ -156,7 +156,7 @@ static bool start_server(void)
     return !server_is_over(NULL);
 }
 
-// Whether all that clients were sent must be there when the machine starts again.
+// Whether everything that clients received must be there when the machine starts again.
 static bool keeps_promises(void)
 {
     bool disk_failed = sim_fault_counts[SIM_FAULT_DISK_FULL] +

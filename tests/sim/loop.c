@@ -1,9 +1,9 @@
 // tests/sim/loop.c: libuv's event loop, timers, signals, async handles and thread pool, over the
-// kernel. Streams are in tcp.c. What is not here is not linked in: the build checks that no
-// function of the real library does I/O.
+// kernel. Streams are in tcp.c. The build checks that no function of the real libuv that does I/O
+// is linked in.
 //
-// An iteration is libuv's: timers, then what is ready, then closing handles. What is ready is
-// served in an order that is drawn.
+// An iteration is like libuv's: timers, then ready handles, then closing handles. Ready handles are
+// served in random order.
 
 #include "tests/sim/loop.h"
 
@@ -16,7 +16,7 @@
 #define HANDLES_MAX  2048u
 #define POOL_THREADS 4u // as libuv has them
 
-// What a callback costs that is not about bytes: nothing takes no time at all.
+// What a callback costs that moves no bytes: nothing is free.
 #define CALLBACK_NS (5 * SIM_NS_US)
 
 static struct {
@@ -25,11 +25,11 @@ static struct {
     uint32_t handle_count;
     uint64_t now_ms; // as of this iteration
     uint64_t timer_last;
-    uv_work_t *work_first, *work_last; // waits for a thread; linked by work_req.wq
-    uv_work_t *done_first;             // its callback is due
+    uv_work_t *work_first, *work_last; // jobs that wait for a thread; linked by work_req.wq
+    uv_work_t *done_first;             // jobs whose callbacks are due
     uint32_t working, work_count;
     sim_task *pool[POOL_THREADS];
-    bool wake; // something happened since the loop looked
+    bool wake; // something happened since the loop last looked
 } loop;
 
 static const char wakes; // what the loop waits for
@@ -87,7 +87,7 @@ void uv_walk(uv_loop_t *uv, uv_walk_cb callback, void *context)
     }
 }
 
-// Calls the close callbacks of the handles that were closing when it began.
+// Calls the close callbacks of the handles that are closing when it begins.
 static void close_handles(void)
 {
     uint32_t count = loop.handle_count;
@@ -143,7 +143,7 @@ int uv_timer_stop(uv_timer_t *timer)
     return 0;
 }
 
-// The timer that is due first; NULL: none runs.
+// The timer that is due first; NULL: no timer is active.
 static uv_timer_t *first_timer(void)
 {
     uv_timer_t *first = NULL;
@@ -250,7 +250,7 @@ int uv_poll_stop(uv_poll_t *poll)
     return 0;
 }
 
-// Only ports that listen are looked at in this way.
+// Only listening ports are polled in this way.
 static bool can_poll(const sim_handle *handle)
 {
     return handle->is_active && (handle->events & UV_READABLE) != 0 &&
@@ -319,7 +319,7 @@ int uv_queue_work(uv_loop_t *uv, uv_work_t *work, uv_work_cb run, uv_after_work_
     return 0;
 }
 
-// The last that was done comes first: the order in which work ends is no promise.
+// The job that was done last comes first: libuv does not promise an order.
 static void finish_work(void)
 {
     uv_work_t *work = loop.done_first;
@@ -394,8 +394,8 @@ static void serve(sim_handle *handle)
     }
 }
 
-// One look at everything, in an order that is drawn. Handles that get ready meanwhile are seen the
-// next time. @return whether anything was ready
+// Serves all ready handles once, in random order. Handles that get ready meanwhile are served the
+// next time. @return whether any handle was ready
 static bool poll_once(void)
 {
     sim_handle *ready[HANDLES_MAX];
@@ -464,7 +464,7 @@ int uv_run(uv_loop_t *uv, uv_run_mode mode)
     return 0;
 }
 
-// ---- what is the same for everybody ------------------------------------------------------------
+// ---- other functions of libuv ------------------------------------------------------------------
 
 int uv_resident_set_memory(size_t *size)
 {

@@ -1,4 +1,4 @@
-// tests/sim/loop.h: what loop.c and tcp.c, which together are libuv's place, know of each other.
+// tests/sim/loop.h: what loop.c and tcp.c, which together replace libuv, share.
 
 #pragma once
 
@@ -6,25 +6,25 @@
 
 #define SIM_READY_MAX 4096u
 
-// What is kept of a handle, beside its own memory: handle->u.reserved[0] points here.
+// A handle's state outside of its own memory: handle->u.reserved[0] points here.
 typedef struct sim_handle {
     uv_handle_t *handle;
     bool is_active;
     bool is_closing;
-    bool is_closed; // its callback has been called
-    // of streams
+    bool is_closed; // its close callback has been called
+    // streams only
     sim_connection *connection;
     bool is_reading;
     uv_alloc_cb on_alloc;
     uv_read_cb on_read;
     uv_shutdown_t *shutdown;
-    uv_write_t *write_first, *write_last;     // that wait; linked by queue[0]
-    uv_write_t *written_first, *written_last; // whose callbacks are due
-    // of descriptors
+    uv_write_t *write_first, *write_last;     // writes that wait; linked by queue[0]
+    uv_write_t *written_first, *written_last; // writes whose callbacks are due
+    // descriptors only
     int fd;
-    int events; // that are looked for
+    int events; // to poll for
     uv_poll_cb on_poll;
-    // of signals
+    // signals only
     uint32_t signals;
 } sim_handle;
 
@@ -33,10 +33,10 @@ static inline sim_handle *sim_handle_of(const void *handle)
     return ((const uv_handle_t *)handle)->u.reserved[0];
 }
 
-/// What every uv_..._init() begins with.
+/// The common part of every uv_..._init().
 sim_handle *sim_handle_init(uv_loop_t *loop, void *handle, uv_handle_type type);
 
-// Of streams (tcp.c).
+// Streams (tcp.c).
 
 /// Whether a callback is due.
 bool sim_stream_is_ready(const sim_handle *stream);
@@ -47,12 +47,12 @@ void sim_stream_serve(sim_handle *stream);
 /// The handle is closing: cancels what waits, closes the connection.
 void sim_stream_close(sim_handle *stream);
 
-/// Calls what is left to call before the handle's close callback.
+/// Calls the callbacks that must come before the handle's close callback.
 void sim_stream_cancel(sim_handle *stream);
 
 // For scenarios.
 
-/// The process gets a signal.
+/// Sends the process a signal.
 void sim_signal(int number);
 
 /// Bytes that wait in the queue of the fullest stream.

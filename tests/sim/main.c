@@ -5,8 +5,8 @@
 //   sim --twice A..B               each of them twice: both traces must be the same
 //   sim --bug NAME --seeds A..B    with a bug planted (bugs.h), which some seed must find
 //
-// The exit code is 0 when nothing was violated; with a bug, when something was. A seed that fails
-// is printed with the command that replays it.
+// The exit code is 0 when no check failed; with a bug, when one failed. A seed that fails is
+// printed with the command that replays it.
 
 #include "tests/sim/ledger.h"
 #include "tests/sim/life.h"
@@ -26,9 +26,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LIFE_LIMIT_S 120 // of the processor's time: a machine that takes longer hangs
+#define LIFE_LIMIT_S 120 // of processor time: a machine that takes longer hangs
 #define JOBS_MAX     64u
-#define LIFE_GOES_ON 7 // exit code of a machine that has crashed
+#define LIFE_GOES_ON 7 // exit code of a machine that must be started again
 
 struct options {
     uint64_t first, last;
@@ -38,7 +38,7 @@ struct options {
 
 struct job {
     pid_t process; // 0: none
-    int result;    // reads a sim_result
+    int result;    // pipe to read a sim_result from
     uint64_t seed;
 };
 
@@ -151,8 +151,8 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
-// A machine that has crashed is started again in a process of its own, with the folder and the
-// ledger of the one before. Ends this process when one of them fails.
+// A machine that has crashed is started again in a new process, with the folder and the ledger of
+// the one before. Ends this process when a machine fails.
 static sim_result run_lives(uint64_t seed, bool trace)
 {
     struct shared {
@@ -215,7 +215,7 @@ static void begin(struct job *job, uint64_t seed)
     close(ends[1]);
 }
 
-// @return whether the seed went well
+// @return whether the seed succeeded
 static bool end(struct job *job, sim_result *result)
 {
     int status;
@@ -233,7 +233,7 @@ static bool end(struct job *job, sim_result *result)
     return false;
 }
 
-// Processes end in any order; they are waited for in the order they began.
+// Processes end in any order; main waits for them in the order of their start.
 static uint32_t run_range(const struct options *options, sim_result *sum)
 {
     struct job jobs[JOBS_MAX] = {0};

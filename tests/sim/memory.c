@@ -23,7 +23,7 @@ void __wrap_free(void *block);
 fm_status __wrap_fm_memory_arena_create(size_t bytes_max, fm_memory_arena **out);
 void __wrap_fm_memory_arena_destroy(fm_memory_arena *arena);
 
-// A block that the server holds. The table is open addressing; a size of 0 is an empty place.
+// A block that the server holds. The table uses open addressing; size 0 marks an empty slot.
 struct held {
     const void *block;
     size_t size;
@@ -101,7 +101,7 @@ bool sim_memory_fails(size_t size)
 
 // ---- who holds what ----------------------------------------------------------------------------
 
-// The place of a block, or the empty one where it would be.
+// The slot of a block, or the empty slot where it would be.
 static size_t place_of(const void *block)
 {
     size_t at =
@@ -127,7 +127,7 @@ static void grow_table(void)
     __real_free(old);
 }
 
-// Those behind an emptied place move up, unless theirs is behind it.
+// Blocks behind an emptied slot move up, unless their own slot is behind it.
 static void empty_place(size_t at)
 {
     memory.held[at].size = 0;
@@ -161,7 +161,7 @@ static void count_out(const void *block)
         return;
     }
     size_t at = place_of(block);
-    if (memory.held[at].size != 0) { // else it was not the server that allocated it
+    if (memory.held[at].size != 0) { // else the server did not allocate it
         memory.blocks--;
         memory.bytes -= (int64_t)memory.held[at].size;
         empty_place(at);

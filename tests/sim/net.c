@@ -1,5 +1,5 @@
-// tests/sim/net.c: see net.h. Each direction of each connection is a source of the kernel, so that
-// the order in which pieces of different connections arrive is drawn with everything else.
+// tests/sim/net.c: see net.h. Each direction of each connection is a source of the kernel, so the
+// order in which pieces of different connections arrive is random, too.
 
 #include "tests/sim/net.h"
 
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define KEEPALIVE_LEAST_S 60u // until a client that vanished is found out
+#define KEEPALIVE_LEAST_S 60u // until the server notices a client that vanished
 #define KEEPALIVE_MOST_S  75u
 
 #define CONNECTIONS_MAX 2048u
@@ -61,7 +61,7 @@ static uint64_t next_piece_ns(const sim_connection *connection)
     return sim_now_ns() + (most == 0 ? 0 : sim_below(most + 1) * SIM_NS_US);
 }
 
-// A piece of what is there: often all, sometimes one byte, else something between.
+// How much of `size` bytes moves at once: half the time all, else 1 to 16 bytes or a random part.
 static size_t piece(const sim_connection *connection, size_t size)
 {
     size_t most = size < connection->link.piece_max ? size : connection->link.piece_max;
@@ -81,7 +81,7 @@ static size_t room_up(const sim_connection *connection)
     return size < connection->link.window_size ? connection->link.window_size - size : 0;
 }
 
-// Makes both sources due when there is something for them to do.
+// Makes each source due that has something to do.
 static void look_again(sim_connection *connection)
 {
     if (connection->vanished) {
@@ -124,7 +124,7 @@ static void drop_tls(sim_connection *connection)
     }
 }
 
-// What the client's end has written sets out.
+// Sends off what the client's end of TLS has written.
 static void carry_up(sim_connection *connection)
 {
     sim_bytes *out = &connection->tls->out;
@@ -141,7 +141,7 @@ static void check_tls(const sim_connection *connection)
     }
 }
 
-// The client gets what is whole of what TLS made of the bytes. The connection may be gone then.
+// Decrypts the bytes and gives the client all complete records. The connection may be gone then.
 static void take_down_tls(sim_connection *connection, const uint8_t *bytes, size_t size)
 {
     static sim_bytes plain;
@@ -156,7 +156,8 @@ static void take_down_tls(sim_connection *connection, const uint8_t *bytes, size
     }
 }
 
-// Who ends a connection says so first: what was cut off must not look as if it were whole.
+// The server must send close_notify before it ends a connection: a client must be able to tell a
+// complete stream from one that was cut off.
 static void check_end(const sim_connection *connection)
 {
     const sim_tls *tls = connection->tls;
@@ -221,7 +222,7 @@ static void tell_closed(sim_connection *connection, bool clean)
     if (client != NULL) {
         connection->events->closed(client, clean);
     }
-    if (!connection->client_ended) { // a client disconnects as well, then
+    if (!connection->client_ended) { // the client disconnects in return
         connection->client_ended = true;
     }
     look_again(connection);
@@ -335,7 +336,7 @@ void sim_hang_up(sim_connection *connection)
         carry_up(connection);
     }
     connection->client_ended = true;
-    connection->reading = true; // the system answers for a program that has gone
+    connection->reading = true; // the system receives for a client that is gone
     connection->owner = NULL;
     look_again(connection);
     forget_if_over(connection);
@@ -434,8 +435,8 @@ void sim_server_end(sim_connection *connection)
     look_again(connection);
 }
 
-// A socket that is closed with bytes in it that nobody has read resets the connection, and the
-// client may lose what it has not read.
+// Closing a socket that holds unread bytes resets the connection, and the client may lose what it
+// has not read yet.
 void sim_server_close(sim_connection *connection)
 {
     connection->server_closed = connection->server_ended = true;

@@ -1,9 +1,9 @@
 // tests/sim/openssl.c: see openssl.h.
 //
-// OpenSSL's allocations are counted as the server's when one of its threads makes them, so that a
-// connection that is not given back is found. They do not fail: what OpenSSL does without memory is
-// its own matter. Ours is that a connection cannot be made, or cannot write; the former is decided
-// here (--wrap), the latter by the buffer that OpenSSL writes into, which is the server's.
+// OpenSSL's allocations in the server's threads count as the server's, so that a leaked connection
+// is found. They do not fail: how OpenSSL works without memory is not tested here. What is tested
+// is that a connection cannot be made (decided here, --wrap) or cannot write (decided by the buffer
+// that OpenSSL writes into, which is the server's).
 
 #define OPENSSL_SUPPRESS_DEPRECATED // RAND_METHOD: the alternative is a provider of ten functions
 
@@ -23,7 +23,7 @@
 #include <sys/mman.h>
 
 #define CERTIFICATE_S (365l * 24 * 3600)
-#define STEPS_MAX     20 // of a handshake
+#define STEPS_MAX     20 // of a handshake, at most
 
 SSL *__real_SSL_new(SSL_CTX *context);
 SSL *__wrap_SSL_new(SSL_CTX *context);
@@ -32,7 +32,7 @@ int __wrap_SSL_write_ex(SSL *ssl, const void *bytes, size_t size, size_t *writte
 
 static struct {
     fm_random random;
-    char certificate[64]; // its file's name
+    char certificate[64]; // file name
     SSL_CTX *clients[SIM_TLS_ABILITIES];
 } openssl;
 
@@ -86,7 +86,7 @@ static void give_back(void *block, const char *file, int line)
     sim_counted_release(block);
 }
 
-// ---- in the place of OpenSSL's own --------------------------------------------------------------
+// ---- replaced functions -------------------------------------------------------------------------
 
 SSL *__wrap_SSL_new(SSL_CTX *context)
 {
@@ -104,7 +104,7 @@ int __wrap_SSL_write_ex(SSL *ssl, const void *bytes, size_t size, size_t *writte
 
 // ---- the certificate ----------------------------------------------------------------------------
 
-// By itself, and for nobody: clients do not look at names.
+// Self-signed and without a name: clients do not check names.
 static X509 *make_certificate(EVP_PKEY *key)
 {
     X509 *certificate = X509_new();
@@ -117,7 +117,7 @@ static X509 *make_certificate(EVP_PKEY *key)
     return certificate;
 }
 
-// The file has no name in any folder: machines that start again find it, and nothing is left.
+// The file is in memory only: later machines find it by its descriptor, and nothing is left behind.
 static void write_certificate(const X509 *certificate, const EVP_PKEY *key)
 {
     int fd = memfd_create("certificate", 0);
@@ -158,7 +158,7 @@ static SSL *make_end(SSL_CTX *context, BIO *in, BIO *out)
     return ssl;
 }
 
-// One connection from beginning to end.
+// Runs one connection from beginning to end.
 static void shake_hands(SSL_CTX *server_context, SSL_CTX *client_context)
 {
     char byte = 0;
@@ -194,7 +194,7 @@ static void warm_up(void)
         shake_hands(server, openssl.clients[i]);
     }
     SSL_CTX_free(server);
-    BIO_get_new_index(); // its lock is made once
+    BIO_get_new_index(); // makes a lock that is kept
 }
 
 void sim_openssl_start(void)

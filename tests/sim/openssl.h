@@ -1,5 +1,5 @@
-// tests/sim/openssl.h: what OpenSSL, which server and clients share, gets from the simulation:
-// chance by the seed, memory that is counted, and a certificate.
+// tests/sim/openssl.h: what the simulation gives to OpenSSL, which server and clients share: random
+// numbers from the seed, counted memory, and a certificate.
 //
 // Threads: none.
 
@@ -9,28 +9,28 @@
 
 #include "core/base/base.h"
 
-/// Before anything else uses OpenSSL, once for all runs. Makes the certificate, and shakes hands
-/// until OpenSSL has everything that it makes once and keeps.
+/// Call it once for all runs, before anything else uses OpenSSL. Makes the certificate and runs
+/// handshakes, so that OpenSSL makes everything that it keeps.
 void sim_openssl_start(void);
 
-/// From here on chance is that of this run.
+/// From here on OpenSSL's random numbers are those of this run.
 void sim_openssl_begin(uint64_t seed, uint32_t life);
 
-/// Gives back what OpenSSL keeps for its thread. Nobody uses it afterwards.
+/// Releases what OpenSSL keeps for its thread. OpenSSL must not be used afterwards.
 void sim_openssl_end(void);
 
 /// A file with the server's certificate and key.
 const char *sim_certificate(void);
 
-// What clients can do.
+// What a client's TLS supports.
 typedef enum sim_tls_ability {
     SIM_TLS_NEW, // TLS 1.3
     SIM_TLS_1_2,
-    SIM_TLS_CHACHA,   // TLS 1.3 with the other kind of cipher
-    SIM_TLS_OUTDATED, // TLS 1.1 at most: not enough
-    SIM_TLS_CBC,      // TLS 1.2 with CBC only: not enough
+    SIM_TLS_CHACHA,   // TLS 1.3 with ChaCha20 only
+    SIM_TLS_OUTDATED, // TLS 1.1 at most: refused
+    SIM_TLS_CBC,      // TLS 1.2 with CBC only: refused
     SIM_TLS_ABILITIES,
 } sim_tls_ability;
 
-/// A client's context; lasts.
+/// A client's context. Never released.
 SSL_CTX *sim_openssl_client(sim_tls_ability ability);

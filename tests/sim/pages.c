@@ -2,8 +2,8 @@
 //
 //   AWAY ── connects, asks ──> WAITS ── all is answered ──> IDLE ── asks again ──> WAITS
 //
-// A client that has sent something that is no request reads what comes and checks nothing but that
-// the server disconnects in time on half a request, for which some stay until the end.
+// A visitor that has sent an invalid request reads everything and checks only that the server
+// disconnects in time after half a request; some visitors stay until the end for that.
 
 #include "tests/sim/pages.h"
 
@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ASKED_MAX      4u    // pages of one visitor at once
+#define ASKED_MAX      4u    // open requests of one visitor
 #define HEAD_MAX       2048u // bytes of an answer's head
 #define ANSWER_MAX_NS  (5 * SIM_NS_S)
-#define PATIENCE_MAX_S 10.0           // what the server has at most, for a whole request
-#define PATIENCE_MORE  (4 * SIM_NS_S) // it looks at the clock once in a while
+#define PATIENCE_MAX_S 10.0           // the server's longest time-out of a whole request
+#define PATIENCE_MORE  (4 * SIM_NS_S) // the server checks its time-outs only now and then
 #define AUDIT_ADDRESS  9u             // the auditor's
 
-// How an answer may end, beside a status.
+// What is checked of an answer's body.
 typedef enum page_check {
     CHECK_NOTHING,
     CHECK_HEALTH,
@@ -30,9 +30,9 @@ typedef enum page_check {
 
 struct page {
     const char *request;
-    uint32_t status, status_else; // that is right; status_else: as long as not all is well
+    uint32_t status, status_else; // right ones; status_else: while the server is not ready
     page_check check;
-    bool hangs_up; // the server does, after the answer
+    bool hangs_up; // the server disconnects after the answer
 };
 
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: 127.0.0.1:7422\r\n\r\n"
@@ -64,9 +64,9 @@ struct visitor {
     sim_connection *connection; // NULL: away
     sim_source turn;
     bool is_prompt;
-    bool is_rude;      // has sent what is no request, or half of one
-    bool is_half;      // half a request, and nothing else: the server must disconnect
-    bool has_asked;    // for a page, on this connection
+    bool is_rude;      // has sent an invalid or a half request
+    bool is_half;      // has sent half a request only: the server must disconnect
+    bool has_asked;    // has asked for a page on this connection
     bool is_over;      // the server will disconnect
     uint64_t begun_ns; // of the connection
     const struct page *asked[ASKED_MAX];
@@ -110,7 +110,7 @@ static void check_health(const struct visitor *visitor, const char *text)
     }
 }
 
-// A line is a comment, or a name, perhaps labels, and a number.
+// Whether a line is a comment, or a name, optional labels, and a number.
 static bool is_sample(const char *line, size_t size)
 {
     char copy[512];
@@ -161,7 +161,7 @@ static void check_answer(const struct visitor *visitor, uint32_t status, const c
     }
 }
 
-// The value of a header line; -1: there is none.
+// The number in a header line; -1: there is no such line.
 static int64_t number_of(const char *head, const char *name)
 {
     const char *line = strcasestr(head, name);
@@ -175,7 +175,7 @@ static void next_page(struct visitor *visitor)
     all.read++;
 }
 
-// @return whether an answer was whole and has been taken
+// Takes one answer if it is complete. @return whether it did
 static bool take_answer(struct visitor *visitor)
 {
     char head[HEAD_MAX + 1];
@@ -253,7 +253,7 @@ static bool may_be_left(const struct visitor *visitor)
     const fm_config *config = &all.plan->config;
     bool slow = !visitor->is_prompt || sim_stalled_ns(visitor->begun_ns, sim_now_ns()) > 0;
     return all.end_expected || sim_memory_failures() > 0 || slow ||
-           ends_connection(visitor) || // which may lose answers, as TCP has it
+           ends_connection(visitor) || // the reset may lose answers
            config->http_connections_max < SIM_HTTP_ROOMY;
 }
 
@@ -312,7 +312,7 @@ static void ask(struct visitor *visitor, const struct page *page)
     sim_send(visitor->connection, page->request, strlen(page->request));
 }
 
-// One page, or some at once, of which the last may be one that ends the connection.
+// Asks for one page or several at once; after one that ends the connection it asks no more.
 static void ask_some(struct visitor *visitor)
 {
     uint32_t count = sim_chance(300) ? sim_between(2, ASKED_MAX) : 1;
@@ -347,7 +347,7 @@ static void send_long_head(struct visitor *visitor)
     }
 }
 
-// An upgrade to something else than the protocol, or from a page that may not.
+// An upgrade with missing lines, or from a page of another site.
 static void send_wrong_upgrade(struct visitor *visitor)
 {
     static const char *const parts[] = {"Upgrade: websocket\r\n", "Connection: Upgrade\r\n",
@@ -364,7 +364,7 @@ static void send_wrong_upgrade(struct visitor *visitor)
     sim_send(visitor->connection, "\r\n", 2);
 }
 
-// HTTP/2 as if it had been agreed on: an upgrade, perhaps, and frames.
+// HTTP/2 without an agreement: an upgrade in most cases, and frames.
 static void send_frames(struct visitor *visitor)
 {
     static const char upgrade[] = "GET /metrics HTTP/1.1\r\nHost: a\r\n"
@@ -383,7 +383,7 @@ static void send_frames(struct visitor *visitor)
     }
 }
 
-// Far more requests than anybody keeps, the last with a body; then, perhaps, nobody is there.
+// Far more requests than the server queues, the last one with a body.
 static void send_many(struct visitor *visitor)
 {
     static const char body[] = "Content-Length: 5\r\n\r\nhelloGET ";
@@ -516,7 +516,8 @@ static bool no_half_is_left(void *context)
     return true;
 }
 
-// The server disconnects at a request whose body it has not read, which may lose the answer.
+// After a request with a body the server disconnects without reading the body, and the answer may
+// be lost.
 static bool is_answered(void *context)
 {
     const struct visitor *visitor = context;
@@ -529,7 +530,7 @@ void sim_pages_audit(void)
     struct visitor *visitor = &all.auditor;
     sim_run(no_half_is_left, NULL, sim_now_ns() + patience_ns(), "the end of half a request");
     if (!all.plan->has_http || all.plan->config.http_connections_max < SIM_HTTP_ROOMY) {
-        return; // or it may be turned away
+        return; // else the server may turn it away
     }
     for (uint32_t i = 0; i < FM_COUNT_OF(pages); i++) {
         visitor->index = SIM_VISITORS_MAX;

@@ -1,22 +1,22 @@
-// tests/sim/pages.h: who asks the HTTP port for pages: one request or some, whole, half, slow or
-// nonsense. What comes back is checked: its form, its length, its status and, of health and
-// metrics, that it can be read.
+// tests/sim/pages.h: visitors of the HTTP port. They send one or several requests: whole, half,
+// slow or nonsense. They check the form, length and status of each answer and parse the contents
+// of health and metrics.
 
 #pragma once
 
 #include "tests/sim/plan.h"
 
-/// Visitors begin to come.
+/// Visitors begin to connect.
 void sim_pages_begin(const sim_plan *plan);
 
-/// They leave.
+/// Visitors leave, except those that wait for a disconnect.
 void sim_pages_calm(void);
 
 /// From now on the server may disconnect anybody.
 void sim_pages_expect_end(void);
 
-/// Asks for every page, after sim_pages_calm() and while nothing fails, and waits for all of them.
+/// Asks for every page and waits for the answers. Call it after sim_pages_calm(), without faults.
 void sim_pages_audit(void);
 
-/// Answers that were whole and right.
+/// Number of complete and right answers.
 uint64_t sim_pages_read(void);

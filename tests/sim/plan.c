@@ -103,7 +103,7 @@ static void draw_memory(sim_plan *plan)
     }
 }
 
-// The folder is the process's own.
+// Each process has its own folder.
 static void draw_journal(sim_plan *plan)
 {
     if (!sim_chance(400)) {

@@ -1,10 +1,10 @@
-// tests/sim/sockets.c: the system calls on descriptors, as far as the server makes them on sockets.
+// tests/sim/sockets.c: the system calls that the server makes on sockets.
 //
-// The server's own calls are given to the simulation by the linker (--wrap) where it must not see
-// those of others. The rest are functions of the program, in the place of libc's; descriptors that
-// are not the simulation's go on to the system.
+// Where the simulation must not see the calls of other libraries, the linker redirects only the
+// server's own calls (--wrap). The other functions here replace libc's for the whole program and
+// pass the system's own descriptors on to the system.
 //
-// The lowest number that is free is given to what is opened next, as the system does it.
+// As in the system, the next descriptor gets the lowest free number.
 
 #include "tests/sim/sockets.h"
 
@@ -16,9 +16,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define FD_FIRST    256 // below are the system's
+#define FD_FIRST    256 // lower ones are the system's
 #define FD_COUNT    3072
-#define SERVER_PORT 7421u // its first listener's; the next ones follow
+#define SERVER_PORT 7421u // of the first listener; the others follow
 
 int __wrap_socket(int domain, int type, int protocol);
 int __wrap_bind(int fd, const struct sockaddr *address, socklen_t size);
@@ -27,7 +27,7 @@ int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *size, int flags)
 
 typedef enum descriptor_kind {
     DESCRIPTOR_FREE,
-    DESCRIPTOR_SOCKET, // that neither listens nor is connected
+    DESCRIPTOR_SOCKET, // neither listens nor is connected
     DESCRIPTOR_LISTENER,
     DESCRIPTOR_CONNECTION,
 } descriptor_kind;
@@ -40,7 +40,7 @@ struct descriptor {
 
 static struct descriptor descriptors[FD_COUNT];
 
-// NULL: it is the system's.
+// NULL: a descriptor of the system.
 static struct descriptor *find(int fd)
 {
     bool is_ours = fd >= FD_FIRST && fd < FD_FIRST + FD_COUNT;

@@ -1,4 +1,4 @@
-// tests/sim/sockets.h: descriptors of the simulated server, which are numbers of their own.
+// tests/sim/sockets.h: descriptors of the simulated server, in a range of their own.
 
 #pragma once
 
@@ -6,13 +6,13 @@
 
 #include <sys/socket.h>
 
-/// Takes the connection away from a descriptor, which is free then.
+/// Takes the connection away from a descriptor and frees the descriptor.
 sim_connection *sim_socket_take(int fd);
 
-/// Who is at the other end.
+/// The peer's address.
 ///
-/// @param size  of `address`; receives what it would take
+/// @param size  of `address`; receives the size that it needs
 void sim_socket_peer(const sim_connection *connection, struct sockaddr *address, socklen_t *size);
 
-/// Whether somebody waits at a port that listens.
+/// Whether a connection waits to be accepted at a listening port.
 bool sim_socket_can_read(int fd);

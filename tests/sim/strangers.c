@@ -11,28 +11,28 @@
 #include <math.h>
 #include <string.h>
 
-#define PATIENCE_MAX_S 10.0           // what the HTTP port has at most
-#define PATIENCE_MORE  (4 * SIM_NS_S) // the server looks at the clock once in a while
-#define HANDSHAKE_MAX  700u           // bytes that a client sends in one, and some more
-#define ALERT          21u            // first byte of one
+#define PATIENCE_MAX_S 10.0           // the HTTP port's longest time-out
+#define PATIENCE_MORE  (4 * SIM_NS_S) // the server checks its time-outs only now and then
+#define HANDSHAKE_MAX  700u           // a little more than a client sends in a handshake
+#define ALERT          21u            // first byte of an alert
 
 typedef enum stranger_kind {
-    STRANGER_PLAIN,   // does not know of TLS
-    STRANGER_NOISE,   // begins as a handshake does
-    STRANGER_BROKEN,  // its handshake ends at some byte; it is silent then
-    STRANGER_DAMAGED, // one byte of its handshake is another
-    STRANGER_WEAK,    // can do only what is not good enough
+    STRANGER_PLAIN,   // sends plain text
+    STRANGER_NOISE,   // begins like a handshake
+    STRANGER_BROKEN,  // its handshake stops at some byte
+    STRANGER_DAMAGED, // one byte of its handshake is wrong
+    STRANGER_WEAK,    // supports only versions and ciphers that are refused
     STRANGER_KINDS,
 } stranger_kind;
 
 struct stranger {
     uint32_t index;
     stranger_kind kind;
-    sim_connection *connection; // NULL: away
+    sim_connection *connection; // NULL: not connected
     sim_source turn;
     sim_tls tls;
-    uint32_t at;   // byte of the handshake at which it ends or is damaged
-    uint32_t sent; // bytes of it so far
+    uint32_t at;   // byte at which the handshake stops or is damaged
+    uint32_t sent; // bytes of the handshake so far
     uint64_t begun_ns;
 };
 
@@ -52,7 +52,7 @@ static void forget(struct stranger *stranger)
 
 // ---- what is sent ------------------------------------------------------------------------------
 
-// What the handshake wants to send, as far as this one's goes.
+// Sends what the handshake has written, up to where this stranger stops.
 static void carry(struct stranger *stranger)
 {
     sim_bytes *out = &stranger->tls.out;

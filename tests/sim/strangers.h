@@ -1,17 +1,16 @@
-// tests/sim/strangers.h: who connects to a port that speaks TLS and does not get as far as a
-// session: plain text, noise, handshakes that end or are damaged at any byte, and clients that can
-// do only what is not good enough. The server must disconnect all of them in time, and say nothing
-// to them but TLS.
+// tests/sim/strangers.h: clients of a TLS port that never get a session. They send plain text,
+// noise, or handshakes that stop or are damaged at any byte, or support only versions and ciphers
+// that are refused. The server must disconnect all of them in time, and send them nothing but TLS.
 
 #pragma once
 
 #include "tests/sim/plan.h"
 
-/// They begin to come.
+/// Strangers begin to connect.
 void sim_strangers_begin(const sim_plan *plan);
 
-/// No more of them come.
+/// No more strangers connect.
 void sim_strangers_calm(void);
 
-/// Waits until the server has disconnected all who are left.
+/// Waits until the server has disconnected all strangers.
 void sim_strangers_audit(void);

@@ -1,7 +1,7 @@
 // tests/sim/tcp.c: libuv's TCP streams over connections in memory.
 //
-// It behaves as libuv does where that can be told apart: a write is tried at once and its callback
-// comes later; writes that wait are cancelled by closing, before the handle's close callback.
+// Its visible behaviour is libuv's: a write is tried at once and its callback comes later; closing
+// cancels the writes that wait, before the handle's close callback.
 
 #include "tests/sim/loop.h"
 #include "tests/sim/sockets.h"
@@ -60,7 +60,7 @@ int uv_tcp_keepalive(uv_tcp_t *tcp, int on, unsigned int delay_s)
 
 int uv_send_buffer_size(uv_handle_t *handle, int *size)
 {
-    (void)handle, (void)size; // the link's character says how much there is room for
+    (void)handle, (void)size; // the link decides how much fits
     return 0;
 }
 
@@ -126,7 +126,7 @@ static void read_some(sim_handle *handle)
 
 // ---- writing -----------------------------------------------------------------------------------
 
-// Gives the socket what it takes of the first write. @return whether that is all written
+// Writes as much of the first write as the socket takes. @return whether that was all of it
 static bool write_first(sim_handle *handle)
 {
     uv_write_t *write = handle->write_first;

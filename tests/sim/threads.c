@@ -1,8 +1,8 @@
-// tests/sim/threads.c: what the server calls of pthreads and of the clock, over the kernel's tasks.
-// The linker puts these functions in the place of the real ones (--wrap).
+// tests/sim/threads.c: the functions of pthreads and of the clock that the server calls, over the
+// kernel's tasks. The linker replaces the real functions with these (--wrap).
 //
-// A mutex's memory holds its owner, a condition variable's nothing: who waits is known to the
-// kernel. Zeroed memory is a mutex that nobody holds, as PTHREAD_MUTEX_INITIALIZER has it.
+// A mutex's memory holds its owner. A condition variable's memory is not used: the kernel knows
+// which tasks wait. Zeroed memory, such as PTHREAD_MUTEX_INITIALIZER, is a free mutex.
 
 #include "tests/sim/kernel.h"
 
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <uv.h>
 
-#define UNIX_TIME_S 1735689600u // when the simulated machine was started
+#define UNIX_TIME_S 1735689600u // when the simulated machine starts
 
 struct mutex {
     const void *owner;
@@ -65,12 +65,12 @@ int __wrap_pthread_join(pthread_t thread, void **result)
     }
     sim_task_release(task);
     if (result != NULL) {
-        *result = NULL; // no thread of the server returns anything
+        *result = NULL; // the server's threads return nothing
     }
     return 0;
 }
 
-// The names of tasks are the simulation's.
+// The simulation names its tasks itself.
 int __wrap_pthread_setname_np(pthread_t thread, const char *name)
 {
     (void)thread, (void)name;
@@ -84,7 +84,7 @@ static struct mutex *mutex_of(pthread_mutex_t *mutex)
     return (struct mutex *)(void *)mutex;
 }
 
-// Who holds a mutex; code outside of tasks has a name of its own.
+// The owner that a mutex locked now gets: the running task, or a fixed address outside of tasks.
 static const void *self(void)
 {
     static const char outside;
@@ -193,7 +193,7 @@ int __wrap_pthread_cond_broadcast(pthread_cond_t *cond)
 
 int uv_thread_create(uv_thread_t *thread, uv_thread_cb run, void *argument)
 {
-    // A thread of libuv's returns nothing; nobody looks at what one of pthreads returns.
+    // A libuv thread returns nothing, and nothing reads the result of a pthread.
     return __wrap_pthread_create(thread, NULL, (void *(*)(void *))(void *)run, argument);
 }
 
@@ -270,7 +270,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *now)
     return 0;
 }
 
-// What libraries are told; looking costs them nothing. Outside of tasks it is the system's time.
+// The clock for libraries, at no cost. Outside of tasks it is the system's.
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     if (sim_task_current() == NULL) {

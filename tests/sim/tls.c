@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD_SIZE 5u  // of a record
-#define RECORD    23u // of data
+#define HEAD_SIZE 5u  // bytes of a record's head
+#define RECORD    23u // record type of data
 
-// What OpenSSL has written goes to the network.
+// Moves what OpenSSL has written to the network.
 static void carry(sim_tls *tls)
 {
     char *bytes;
@@ -34,8 +34,8 @@ static void note_failure(sim_tls *tls, int result)
     ERR_clear_error();
 }
 
-// What a message of the server's that is not whole yet holds up is tried again with the next bytes.
-// @return how much was written
+// Writes may have to wait for the rest of a message from the server; they are tried again with the
+// next bytes. @return how much was written
 static size_t write_records(sim_tls *tls, const uint8_t *bytes, size_t size)
 {
     size_t done = 0;
@@ -81,7 +81,7 @@ void sim_tls_init(sim_tls *tls, sim_tls_ability ability)
         .to_server = BIO_new(BIO_s_mem()),
     };
     FM_ASSERT(tls->ssl != NULL && tls->from_server != NULL && tls->to_server != NULL);
-    BIO_set_mem_eof_return(tls->from_server, -1); // more may come
+    BIO_set_mem_eof_return(tls->from_server, -1); // an empty BIO is not an end
     SSL_set_bio(tls->ssl, tls->from_server, tls->to_server);
     SSL_set_connect_state(tls->ssl);
     go_on(tls);
@@ -120,7 +120,7 @@ void sim_tls_feed(sim_tls *tls, const void *bytes, size_t size, sim_bytes *plain
         }
         sim_bytes_append(plain, piece, taken);
     }
-    go_on(tls); // what waited for the end of a message of the server's
+    go_on(tls); // writes that waited for the rest of a message from the server
 }
 
 void sim_tls_end(sim_tls *tls)
@@ -132,7 +132,7 @@ void sim_tls_end(sim_tls *tls)
     }
 }
 
-// ---- what is wrong -----------------------------------------------------------------------------
+// ---- damaged records ---------------------------------------------------------------------------
 
 static void send_noise(sim_tls *tls, uint32_t size)
 {
@@ -142,7 +142,7 @@ static void send_noise(sim_tls *tls, uint32_t size)
     }
 }
 
-// A head that says `size`, and something behind it.
+// A record's head that claims `size` bytes, and `there` bytes of noise.
 static void send_record(sim_tls *tls, uint32_t size, uint32_t there)
 {
     uint8_t head[HEAD_SIZE] = {RECORD, 3, 3, (uint8_t)(size >> 8), (uint8_t)size};
@@ -150,7 +150,7 @@ static void send_record(sim_tls *tls, uint32_t size, uint32_t there)
     send_noise(tls, there);
 }
 
-// One that would be right, but for a bit.
+// A record with one flipped bit.
 static void send_damaged(sim_tls *tls)
 {
     static const uint8_t nothing[] = {0xc0};

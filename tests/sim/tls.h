@@ -1,10 +1,9 @@
-// tests/sim/tls.h: a client's end of TLS, between what it says and what the network carries.
+// tests/sim/tls.h: a client's end of TLS, between its plain text and the network.
 //
 //   sim_tls_write ──> waits for the handshake ──> encrypted ──> out ──> network
 //   plain text   <──────────── decrypted <──────────────────── sim_tls_feed
 //
-// What comes in is checked: it is TLS, and what the server does not want to say is said by an
-// alert.
+// It checks that everything from the server is TLS, and that refusals are alerts.
 
 #pragma once
 
@@ -14,12 +13,12 @@
 typedef struct sim_tls {
     SSL *ssl;                     // owned
     BIO *from_server, *to_server; // ssl's
-    sim_bytes waiting;            // plain text, until hands are shaken
-    sim_bytes out;                // for the network; whoever carries it drops it
-    bool spoilt;                  // what is no record was sent: anything may come back
-    bool hears_end;               // the server has said that it says no more
-    bool failed;                  // what came in is no TLS, or an alert that ends it
-    char reason[160];             // why
+    sim_bytes waiting;            // plain text, until the handshake is done
+    sim_bytes out;                // for the network; the caller sends it and drops it
+    bool spoilt;                  // invalid or damaged records were sent: anything may come back
+    bool hears_end;               // the server has sent close_notify
+    bool failed;      // the server sent an alert that ends TLS, or something that is no TLS
+    char reason[160]; // why
 } sim_tls;
 
 /// Begins the handshake.
@@ -29,15 +28,15 @@ void sim_tls_fini(sim_tls *tls);
 
 bool sim_tls_is_ready(const sim_tls *tls);
 
-/// Something for the server to read, in one record or some.
+/// Sends plain text to the server, in one or more records.
 void sim_tls_write(sim_tls *tls, const void *bytes, size_t size);
 
-/// The network brought bytes. Appends what they say to `plain`.
+/// Takes bytes from the network. Appends the plain text in them to `plain`.
 void sim_tls_feed(sim_tls *tls, const void *bytes, size_t size, sim_bytes *plain);
 
-/// Says that it says no more.
+/// Sends close_notify.
 void sim_tls_end(sim_tls *tls);
 
-/// Sends what is no record, or one that is damaged.
-/// @return whether the server can read nothing that comes behind it
+/// Sends noise or a damaged record.
+/// @return whether the server can read nothing behind it
 bool sim_tls_spoil(sim_tls *tls);

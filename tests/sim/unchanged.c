@@ -26,10 +26,10 @@ fm_status __wrap_fm_ledger_remove(fm_ledger *ledger, uint64_t number, char *erro
 fm_status __real_fm_ledger_remove_world(fm_ledger *ledger, uint64_t world, char *error);
 fm_status __wrap_fm_ledger_remove_world(fm_ledger *ledger, uint64_t world, char *error);
 
-// What the ledger holds, by what it said of each write.
+// What the tokens' ledger must hold, from the results of its writes.
 static struct {
     fm_tokens *tokens; // NULL: there is no ledger
-    const fm_hub *hub; // NULL: nobody has asked for anything
+    const fm_hub *hub; // NULL: no request has come yet
     uint64_t numbers[WRITTEN_MAX], worlds[WRITTEN_MAX];
     uint32_t count;
 } written;
@@ -46,7 +46,7 @@ static uint64_t mix_bytes(uint64_t sum, const void *bytes, size_t size)
     return mix(sum, fm_bytes_checksum(bytes, size));
 }
 
-// The order of tokens says nothing.
+// The order of tokens does not matter.
 static uint64_t digest_tokens(const fm_tokens *tokens)
 {
     uint64_t sum = tokens->created_count;
@@ -140,7 +140,7 @@ fm_status __wrap_fm_ledger_add(fm_ledger *ledger, const fm_grant *grant, char *e
 fm_status __wrap_fm_ledger_remove(fm_ledger *ledger, uint64_t number, char *error)
 {
     if (sim_bug_planted == SIM_BUG_EARLY_REVOKE) {
-        (void)fm_tokens_revoke(written.tokens, number); // acts before it has written
+        (void)fm_tokens_revoke(written.tokens, number); // revokes before it has written
     }
     fm_status status = __real_fm_ledger_remove(ledger, number, error);
     for (uint32_t i = written.count; status == FM_OK && i-- > 0;) {
@@ -172,7 +172,7 @@ static bool is_written(uint64_t number)
     return false;
 }
 
-// Seats of worlds that have ended may still be there: the next start strikes them out.
+// Seats of worlds that have ended may still be in the ledger: the next start removes them.
 void sim_unchanged_audit(void)
 {
     if (written.tokens == NULL || written.hub == NULL) {

@@ -1,10 +1,10 @@
-// tests/sim/unchanged.h: an error has changed nothing: the digest of all that the event loop keeps
-// is the same before and after a request that is refused (the world's own digest is compared in
-// hooks.c); and the tokens that are good are those that the ledger holds, whatever its disk did.
+// tests/sim/unchanged.h: checks that an error changes nothing: the digest of the event loop's state
+// is the same before and after a refused request (hooks.c compares the world's own digest). Also
+// checks that the valid tokens are exactly those in their ledger, whatever its disk did.
 
 #pragma once
 
 #include "server/sessions/hub.h"
 
-/// The ledger and the tokens in memory must say the same. At a quiet moment.
+/// Checks that the ledger and memory hold the same tokens. Call it while no request is open.
 void sim_unchanged_audit(void);

@@ -1,9 +1,9 @@
-// tests/sim/verify.h: the journals that a server has left, gone through by somebody undisturbed.
+// tests/sim/verify.h: replays the journals that a server has left, without faults.
 
 #pragma once
 
 #include "core/base/base.h"
 
-/// Replays every journal of the process's folder, with one worker and no clock: each tick must have
-/// the digest that it had. Ends the process otherwise. @return how many ticks
+/// Replays every journal of the process's folder, with one worker and no clock. Ends the process if
+/// a tick has another digest than recorded. @return how many ticks
 uint64_t sim_verify_journals(void);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define HEAD_MAX  14u // of a frame
+#define HEAD_MAX  14u // bytes of a frame's head, at most
 #define FINAL     0x80u
 #define MASKED    0x80u
 #define CONTINUED 0x0u
@@ -14,7 +14,7 @@
 #define PING      0x9u
 #define PONG      0xau
 
-#define ANSWER_MAX 1024u // bytes of the answer to the request
+#define ANSWER_MAX 1024u // bytes of the answer to the handshake
 
 // The example of RFC 6455, section 1.3.
 static const char request[] = "GET /ws HTTP/1.1\r\n"
@@ -77,7 +77,7 @@ static void send_ping(sim_websocket *socket)
     socket->pings++;
 }
 
-// One message of the WebSocket, in one fragment or some.
+// Sends one message of the WebSocket, in one or more fragments.
 static void send_message(sim_websocket *socket, const uint8_t *bytes, size_t size)
 {
     uint32_t kind = BINARY;
@@ -125,11 +125,11 @@ void sim_websocket_spoil(sim_websocket *socket)
         {FINAL | 0x3u, MASKED, 1, 2, 3, 4},                     // reserved kinds
         {FINAL | 0xbu, MASKED, 1, 2, 3, 4},                     //
         {FINAL | 0x70u | BINARY, MASKED, 1, 2, 3, 4},           // reserved bits
-        {FINAL | CONTINUED, MASKED, 1, 2, 3, 4},                // of nothing
-        {PING, MASKED, 1, 2, 3, 4},                             // control in fragments
-        {FINAL | PING, MASKED | 126, 1, 0, 1, 2, 3, 4},         // control that is too long
-        {FINAL | BINARY, MASKED | 127, 0xff, 0xff, 0xff, 0xff}, // longer than anything
-        {FINAL | CLOSE, MASKED | 1, 1, 2, 3, 4, 5},             // half a code
+        {FINAL | CONTINUED, MASKED, 1, 2, 3, 4},                // continues no message
+        {PING, MASKED, 1, 2, 3, 4},                             // fragmented control frame
+        {FINAL | PING, MASKED | 126, 1, 0, 1, 2, 3, 4},         // control frame that is too long
+        {FINAL | BINARY, MASKED | 127, 0xff, 0xff, 0xff, 0xff}, // impossible length
+        {FINAL | CLOSE, MASKED | 1, 1, 2, 3, 4, 5},             // half a status code
     };
     uint8_t anything[HEAD_MAX];
     for (uint32_t i = 0; i < sizeof anything; i++) {
@@ -185,7 +185,7 @@ static void take_answer(sim_websocket *socket)
         return;
     }
     if (end != NULL && !socket->is_prompt && strncmp(text, "HTTP/1.1 408 ", 13) == 0) {
-        socket->state = SIM_WEBSOCKET_CLOSED; // a link that was too slow for the server's patience
+        socket->state = SIM_WEBSOCKET_CLOSED; // the link was too slow for the server's time-out
         return;
     }
     if (end == NULL || strncmp(text, "HTTP/1.1 101 ", 13) != 0 || !has(text, accepted) ||
@@ -198,7 +198,7 @@ static void take_answer(sim_websocket *socket)
     send_what_waited(socket);
 }
 
-// The size of the frame's head, and what follows it; 0: it is not there yet.
+// The size of the frame's head, and of its payload; 0: the head is not complete yet.
 static size_t measure(const sim_websocket *socket, size_t *size)
 {
     const uint8_t *bytes = sim_bytes_front(&socket->input);
@@ -261,7 +261,7 @@ bool sim_websocket_next(sim_websocket *socket, sim_websocket_data *data)
     uint32_t kind = head[0] & 0xfu;
     bool is_last = (head[0] & FINAL) != 0;
     check_head(socket, head);
-    sim_bytes_drop(&socket->input, head_size + size); // the bytes stay where they are for now
+    sim_bytes_drop(&socket->input, head_size + size); // frees no memory: data stays valid
     *data = (sim_websocket_data){.bytes = head + head_size};
     if (kind == CONTINUED || kind == BINARY) {
         socket->in_message = !is_last;

@@ -3,9 +3,9 @@
 //
 //   ASKED ── 101 ──> OPEN ── the server's close frame ──> CLOSED
 //
-// What is sent before the request was answered waits. Bytes are cut into frames and fragments by
-// chance, with pings between them. What comes in is checked: the answer, each frame's form, and
-// that one message of the WebSocket is one of the protocol.
+// What is sent before the handshake is answered waits. Messages are cut into random frames and
+// fragments, with pings between them. It checks the answer to the handshake and each frame's form;
+// client.c checks that each message of the WebSocket is one of the protocol.
 
 #pragma once
 
@@ -22,18 +22,18 @@ typedef struct sim_websocket {
     sim_connection *connection;
     sim_websocket_state state;
     bool is_prompt;    // its link is quick
-    bool spoilt;       // has sent what is no frame: anything may come back
-    bool in_message;   // the last fragment was not the last of its message
+    bool spoilt;       // has sent an invalid frame: anything may come back
+    bool in_message;   // the fragment received last was not the last one of its message
     bool sends_close;  // has sent a close frame
-    uint32_t pings;    // that have not been answered
-    sim_bytes input;   // that is not a whole frame yet
-    sim_bytes waiting; // to be sent once it is open
+    uint32_t pings;    // not answered yet
+    sim_bytes input;   // not a complete frame yet
+    sim_bytes waiting; // to send when the WebSocket is open
 } sim_websocket;
 
-/// Sends the request.
+/// Sends the handshake.
 ///
-/// @param index      of the client, for what is said of it
-/// @param is_prompt  its link is quick: the server must not run out of patience
+/// @param index      of the client, for messages
+/// @param is_prompt  its link is quick: the handshake must not run into the server's time-out
 void sim_websocket_open(sim_websocket *socket, sim_connection *connection, uint32_t index,
                         bool is_prompt);
 
@@ -41,24 +41,24 @@ void sim_websocket_fini(sim_websocket *socket);
 
 void sim_websocket_send(sim_websocket *socket, const void *bytes, size_t size);
 
-/// Sends something that is no frame, or none that may be sent.
+/// Sends an invalid frame, or one that is not allowed now.
 void sim_websocket_spoil(sim_websocket *socket);
 
-/// Sends a close frame, unless it has.
+/// Sends a close frame, unless it was sent already.
 void sim_websocket_close(sim_websocket *socket);
 
-// What a frame brought.
+// What a frame contained.
 typedef struct sim_websocket_data {
-    const uint8_t *bytes; // until the next call
+    const uint8_t *bytes; // valid until the next call
     size_t size;
-    bool is_last; // of its message
+    bool is_last; // last fragment of its message
 } sim_websocket_data;
 
-/// Bytes came in.
+/// Takes bytes from the network.
 void sim_websocket_feed(sim_websocket *socket, const void *bytes, size_t size);
 
-/// Takes the next frame of what came in, and answers it if it must be.
+/// Takes the next complete frame and answers it if necessary.
 ///
-/// @param data  receives what it has brought for the session
-/// @return false: there is none that is whole, or the server has closed
+/// @param data  receives the frame's bytes for the session
+/// @return false: there is no complete frame, or the server has closed
 bool sim_websocket_next(sim_websocket *socket, sim_websocket_data *data);
