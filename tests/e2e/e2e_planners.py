@@ -1,9 +1,9 @@
 """Planners and heuristics by name, over the wire and at the command line.
 
-Goal    the searches of the textbooks answer queries and lead agents; a heuristic changes how much is
-        searched and not what is found; what a planner cannot take is refused by name; landmarks are
-        measured in the background, and gone when a wall comes down; the path of an agent begins
-        where it stands.
+Goal    the textbook searches answer queries and lead agents; a heuristic changes how much is
+        searched, not what is found; an option that a planner does not take is refused by name;
+        landmarks are measured in the background, and dropped when a wall comes down; an agent's path
+        begins where it stands.
 Method  one server, paused worlds, all ticks by world.step.
 """
 
@@ -26,7 +26,7 @@ def make_world(client, name, **params):
 
 
 def free_cells(client, world, wanted):
-    """Cells that hang together: where a long path leads along."""
+    """Connected free cells: those of a long path."""
     for corner in range(2, 40):
         answer = client.call("path.query", world=world, **{"from": [3, 3],
                                                            "to": [190 - corner, 188]})
@@ -96,7 +96,7 @@ def landmarks_over_the_wire():
         assert guided["cost"] == plain["cost"]
         assert guided["expansions"] < plain["expansions"] * 2 / 3, (guided["expansions"],
                                                                     plain["expansions"])
-        # A wall goes down: no estimate may be trusted until all is measured again.
+        # A wall comes down: no estimate may be trusted until all are measured again.
         client.call("terrain.set", world=world, set="blocked", cells=cells[4])
         client.call("world.step", world=world, ticks=1)
         client.call("terrain.set", world=world, set="ground", cells=cells[4])
@@ -114,7 +114,7 @@ def landmarks_over_the_wire():
 
 
 def paths_between_ticks():
-    """An agent's path begins where it stands, also where its search has yet to learn of its last step."""
+    """An agent's path begins where it stands, even if its search does not know of its last step yet."""
     with Server() as server:
         client = server.connect()
         for planner in ("dstar-lite", "dstar-extra-lite", "repeated-forward-astar", "adaptive-astar",

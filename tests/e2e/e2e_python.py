@@ -1,7 +1,7 @@
 """The Python library, its bots, and a MessagePack-RPC library that knows nothing of fogmarch.
 
-Goal    the library's mirror shows what the bytes say; errors and ends come as exceptions; the bots
-        do what they promise; existing MessagePack-RPC clients work as they are.
+Goal    the library's mirror shows what the bytes say; errors and lost connections raise exceptions; the
+        bots do what they promise; existing MessagePack-RPC clients work unchanged.
 Method  the library against the tests' own client and mirror, which share no code with it.
 """
 
@@ -19,7 +19,7 @@ import fogmarch  # noqa: E402
 
 
 def make_world(client, teams=2, **options):
-    """The world, its teams, and the bases of both."""
+    """Makes a world with two teams. Returns it, its teams and their bases."""
     world = client.call("world.create", name="arena", generator="skirmish", width=96, height=96,
                         players=2, seed=3, **options)["world"]
     numbers = [client.call("team.create", world=world)["team"] for _ in range(teams)]
@@ -28,7 +28,7 @@ def make_world(client, teams=2, **options):
 
 
 def shown(mirror):
-    """What a library's mirror holds, in the form of the tests' own."""
+    """What the library's mirror holds, in the form of the tests' own mirror."""
     x, y, width, height = mirror.rect
     looks = {(i, j): mirror.look(i, j) for j in range(y, y + height) for i in range(x, x + width)}
     agents = {agent.id: (agent.team, agent.x, agent.y, fogmarch.AGENT_STATES.index(agent.state))
@@ -85,7 +85,7 @@ def mirrors_agree():
 
 
 def lost_and_found():
-    """A connection breaks; the next one has the role and goes on with the mirror, or starts it over."""
+    """A connection is lost; the next one has the same role and continues the mirror, or starts it again."""
     with Server() as server:
         plain = server.connect()
         world, (team, _), (base, far) = make_world(plain, paused=True)

@@ -1,7 +1,7 @@
 """The Python library as a user gets it: packed, installed into a clean environment, used from there.
 
-Goal    `pip install` of the wheel and of the sdist works; the example of its README runs as it stands;
-        the client without asyncio calls, follows views, times out and hears of the end.
+Goal    `pip install` of the wheel and of the sdist works; the example of the README runs unchanged;
+        the client without asyncio calls, follows views, times out and notices the end of the connection.
 Method  wheel and sdist are built with Debian's setuptools, without a network, and installed into a
         virtual environment that sees Debian's msgpack. The programs below run there, in an empty folder.
 """
@@ -72,7 +72,7 @@ def pip(python, *arguments):
 
 
 def packed(folder):
-    """Builds the sdist and the wheel from a copy, so that nothing is left in the source tree."""
+    """Builds the sdist and the wheel from a copy, which leaves nothing in the source tree."""
     copy = os.path.join(folder, "source")
     shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "build"))
     code = ("import sys; from setuptools import build_meta as b; out = sys.argv[1]; "

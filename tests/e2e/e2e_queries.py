@@ -1,8 +1,8 @@
-"""Questions about ways: path.query, path.distance, path.reachable, path.nearest and path.field.
+"""Path queries: path.query, path.distance, path.reachable, path.nearest and path.field.
 
-Every answer on random maps is held against a Dijkstra search in Python, on the true map and on what
-a team knows, while walls go up and down. Then what a client could do wrong, and that questions of
-one moment are answered for that moment, whatever is edited right behind them.
+Every answer on random maps is compared with a Dijkstra search in Python, on the true map and on what
+a team knows, while walls go up and down. Other cases cover wrong requests, and that a query is
+answered for the tick at which it was sent, whatever edits follow it.
 """
 
 import heapq
@@ -43,7 +43,7 @@ def pairs_of(numbers):
 
 
 class World:
-    """A random map, and the same in Python."""
+    """A random map, and a copy of it in Python."""
 
     def __init__(self, client, rng, **params):
         self.client, self.rng = client, rng
@@ -77,7 +77,7 @@ class World:
 
 
 def check_pairs(world, free, **params):
-    """A list of pairs, and each of them alone."""
+    """Checks a list of pairs in one query, and each pair alone."""
     starts = [world.rng.choice(sorted(free)) for _ in range(8)]
     pairs = [(start, world.cell()) for start in starts]
     flat = [number for pair in pairs for cell in pair for number in cell]
@@ -229,7 +229,7 @@ def what_is_refused():
                               rect=[0, 0, 200, 200]) == "limit"
         assert client.refused("path.field", world=world, goal=[0, 0],
                               rect=[390, 0, 11, 1]) == "off_grid"
-        # A blocked cell reaches nothing, and from it nothing is searched for.
+        # Nothing can be reached from a blocked cell, and no search starts there.
         client.call("terrain.set", world=world, set="blocked", cells=[5, 5])
         blocked = {"from": [5, 5], "to": [9, 9]}
         assert client.refused("path.query", world=world, **blocked) == "blocked_cell"
@@ -250,7 +250,7 @@ def what_is_refused():
                               expansions_max=50)
         assert not limited["complete"] and limited["reason"] == "limit"
         assert limited["expansions"] == 50 and set(limited["costs"]) == {NONE}
-        # A world that takes its time: a step holds up what comes after it.
+        # The world is busy: a step holds up the requests behind it.
         numbers = [client.send("world.step", world=world, ticks=200)]
         numbers += [client.send("path.query", world=world, **ends) for _ in range(9)]
         outcomes = []

@@ -1,11 +1,11 @@
 """Relays for spectators.
 
-Goal    what a spectator of a relay is shown, at one level and at two, is what the world's own server shows
-        of the same rectangle: cell by cell, agent by agent, at every tick. With a delay it is what that
-        showed so many ticks ago, and nothing newer, in no answer. Players and commands are refused. A world's
-        server may be killed and come back: spectators go on.
-Method  a battle, stepped tick by tick; mirrors of direct subscriptions beside mirrors of relayed ones, over
-        random rectangles, plain and dense, of everything and of one team, with what is visible.
+Goal    a relay, and a relay of a relay, shows a spectator what the world's own server shows of the same
+        rectangle: cell by cell, agent by agent, at every tick. With a delay it shows what that server showed
+        so many ticks ago; no answer reveals anything newer. Players and commands are refused. When the
+        world's server is killed and restarted, spectators go on.
+Method  a battle, stepped tick by tick; mirrors of direct subscriptions are compared with mirrors of relayed
+        ones, over random rectangles, plain and dense, of everything and of one team, with sight.
 """
 
 import copy
@@ -34,7 +34,7 @@ def token_file(folder, token=LOOKER):
 
 
 class View(Mirror):
-    """A mirror with its subscription, of a client of its own."""
+    """A client with one subscription and its mirror."""
 
     def __init__(self, server, **params):
         super().__init__()
@@ -52,7 +52,7 @@ class View(Mirror):
         return self
 
     def at(self, tick):
-        """Waits until it has heard of this tick."""
+        """Waits until the view has reached this tick."""
         until(lambda: self.pump().tick is not None and self.tick >= tick, lambda: f"tick {tick}: {self.tick}")
         return self
 
@@ -84,7 +84,7 @@ def spawn(admin, source, world, team, kind):
 
 
 def play(admin, source, world, agents):
-    """Something of all that changes a picture."""
+    """Changes a bit of everything that a view can show."""
     chosen = source.sample(agents, 6)
     admin.call("agent.order", world=world, agents=chosen, kind="move", alert=source.randrange(1, 8),
                goal=[source.randrange(SIDE), source.randrange(SIDE)])
@@ -102,7 +102,7 @@ def play(admin, source, world, agents):
 
 
 def face(admin, world, agent, enemy):
-    """One that stops for an enemy at once, and has a tag."""
+    """Makes an agent stop for an enemy at once, and gives it a tag."""
     admin.call("agent.place", world=world, agents=[agent, enemy], cells=[30, 30, 32, 30], place="nearest")
     admin.call("agent.order", world=world, agents=[agent], kind="hold", alert=20)
     admin.call("agent.set", world=world, agents=[agent], tag=b"hero")
@@ -110,7 +110,7 @@ def face(admin, world, agent, enemy):
 
 
 def same(direct, relayed):
-    """Waits until both show the same; which ticks came in one delta may differ, and with it the last one's number."""
+    """Waits until both show the same. Deltas may cover different ticks, so the views' last ticks may differ."""
     def is_same():
         direct.pump()
         relayed.pump()
@@ -177,7 +177,7 @@ def relaying():
 
 
 def refusals(relay, world, port):
-    """Only the world's server does what needs the world; who asks is told where that is."""
+    """Requests that need the world are refused, with the address of the world's server."""
     client = connect(relay)
     for method, params in (("agent.order", {"agents": [1], "kind": "move", "goal": [1, 1]}), ("world.pause", {}),
                            ("stats", {}), ("path.query", {"from": [1, 1], "to": [2, 2]}), ("debug.top", {"by": "agents"})):
@@ -195,7 +195,7 @@ def refusals(relay, world, port):
 
 
 def a_client_that_does_not_read(relay, admin, source, world, agents, pair):
-    """Who does not read harms nobody."""
+    """A client that does not read harms nobody."""
     sleeper = relay.connect(hello=False, receive_buffer=4096)
     sleeper.call("hello", protocol=1, client="sleeper", token=LOOKER)
     for number in range(60):

@@ -1,9 +1,10 @@
 """`fogmarch replay` on journals that a real server wrote.
 
-Goal    the digests of a recorded run are the same with 1, 2, 3 and 8 workers; any tick can be looked at;
-        two runs part where they were made to; a journal that was tampered with is found out, with agent
-        and field; map and scenario can be read; a fork with the recorded planner is the recorded run.
-Method  a small war is recorded once, with queries, edits and late orders, and again with one order less.
+Goal    the digests of a recorded run are the same with 1, 2, 3 and 8 workers; any tick can be inspected;
+        two runs differ from the tick where they were made to; a tampered journal is detected, with
+        agent and field; the exported map and scenario can be read; a fork with the recorded planner
+repeats the recorded run.
+Method  a small war is recorded once, with queries, edits and late orders, and again without one order.
 """
 
 import hashlib
@@ -20,7 +21,7 @@ from fogmarch_server import PATIENCE, Server, run, until
 
 FOGMARCH = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
 MASK = 2**64 - 1
-FIRST, SECOND, LAST = 30, 55, 90  # ticks before which the late orders come, and the last one
+FIRST, SECOND, LAST = 30, 55, 90  # the late orders come before ticks FIRST and SECOND; LAST is the last tick
 
 
 def record(folder, name="war", late_order=True):
@@ -47,7 +48,7 @@ def record(folder, name="war", late_order=True):
             digests[stepped["tick"]] = stepped["digest"]
         inspected = client.call("debug.inspect", world=world, agent=7)
         path = os.path.join(folder, f"{world}-{name}.journal")
-        kept = path + ".kept"  # the server is still there
+        kept = path + ".kept"  # a copy: the server is still running
         with sqlite3.connect(path) as source, sqlite3.connect(kept) as copy:
             source.backup(copy)
         copy.close()
@@ -82,7 +83,7 @@ def mix(x):
 
 
 def checksum(data, position, tick, kind):
-    """As in core/base/bytes.c and server/journal/journal_schema.h."""
+    """The checksum of core/base/bytes.c and server/journal/journal_schema.h."""
     lanes = [len(data), 0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb]
     rest = data
     while len(rest) >= 32:
@@ -100,13 +101,13 @@ def checksum(data, position, tick, kind):
 
 
 def chained(before, numbers, data=b""):
-    """As in server/journal/journal_mark.c."""
+    """The link of server/journal/journal_mark.c."""
     head = before + b"".join(number.to_bytes(8, "little") for number in numbers)
     return hashlib.blake2b(head + data, digest_size=16).digest()
 
 
 def chain_again(path):
-    """Rows and keyframes of a journal follow each other again, and its mark, if it has one, says so."""
+    """Repairs the hash chain of a journal's rows and keyframes, and its mark file if there is one."""
     with sqlite3.connect(path) as db:
         meta = dict(db.execute("SELECT key, value FROM meta"))
         key = meta["number"].to_bytes(8, "little") + bytes(24)
@@ -123,14 +124,14 @@ def chain_again(path):
     if os.path.exists(path + "-mark"):
         with open(path + "-mark", "r+b") as file:
             slots = file.read()
-            boot = slots[64 * 1 + 40:64 * 1 + 48]  # any slot that was written has it
+            boot = slots[64 * 1 + 40:64 * 1 + 48]  # every written slot holds it
             body = struct.pack("<QQQ", 2**40, position, tick) + link + boot
             file.seek(0)
             file.write(body + struct.pack("<q", checksum(body, 0, 0, 0)) + bytes(8))
 
 
 def tamper(path, other):
-    """The late order leads somewhere else, with a checksum that is right."""
+    """Changes the goal of the late order and makes its checksum fit."""
     shutil.copy(path, other)
     with sqlite3.connect(other) as db:
         rows = db.execute("SELECT position, tick, bytes FROM log WHERE kind = 1 AND tick IN (?, ?) ORDER BY position",
@@ -183,14 +184,14 @@ def two_runs_part_where_they_did(path, other, folder):
     same = replay_json("diff", path, path)
     assert (same["first_difference"], same["from"], same["to"]) == (0, 1, LAST), same
     parted = replay_json("diff", path, other, status=1)
-    # Budgets are measured, so that two runs may part before the order that was left out.
+    # Budgets are measured times, so two runs may differ even before the missing order.
     assert 0 < parted["first_difference"] <= FIRST + 1, parted
     assert parted["looked"] and parted["compared_tick"] == parted["first_difference"]
     changed = os.path.join(folder, "tampered")
     tamper(path, changed)
     parted = replay_json("diff", path, changed, status=1)
     assert (parted["first_difference"], parted["commands_differ"]) == (FIRST + 1, True), parted
-    # What was tampered with is found by itself, too, and the next keyframe tells what it is.
+    # The change is detected without the other journal, too, and the next keyframe shows what it is.
     found = replay_json("verify", changed, status=1)
     assert found["first_difference"] == FIRST + 1 and found["compared_tick"] == 40, found
     fields = {(f["of"], f["id"], f["field"]): f for f in found["fields"]}
@@ -211,7 +212,7 @@ def map_and_moves_are_exported(path, folder):
         lines = file.read().splitlines()
     assert lines[0] == "version 1" and len(lines) == 1 + exported["moves"]
     assert len(lines[1].split("\t")) == 9
-    # The laboratory finds the same lengths.
+    # fogmarch-lab finds the same lengths.
     lab = os.path.join(os.path.dirname(FOGMARCH), "fogmarch-lab")
     done = subprocess.run([lab, "scen", exported["map"], exported["scen"]], capture_output=True, text=True,
                           timeout=PATIENCE)
@@ -219,7 +220,7 @@ def map_and_moves_are_exported(path, folder):
 
 
 def forks(path):
-    # The same planner and budget: what comes of it is what came of it.
+    # With the same planner and budget the fork must have the same outcome.
     forked = replay_json("fork", path, 0, "--planner", "dstar-lite")
     same = [forked[side] for side in ("recorded", "fork")]
     for key in ("orders_ended", "ticks_to_arrive", "moves", "expansions", "last_arrival"):
@@ -243,7 +244,7 @@ def wrong_calls_are_refused(path, folder):
         file.write("no journal\n" * 100)
     refused("text: opening: is no journal of fogmarch", "verify", text)
     refused("is no file, but a folder", "verify", folder)
-    empty = os.path.join(folder, "empty")  # what a copy without the -wal of a running world may be
+    empty = os.path.join(folder, "empty")  # a copy of a running world's journal may be empty without its -wal
     with open(empty, "wb"):
         pass
     refused("empty: is no journal of fogmarch, or the copy of one that is in use", "verify", empty)

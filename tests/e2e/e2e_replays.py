@@ -1,10 +1,10 @@
-"""Replays: journals that are open as worlds which cannot be changed.
+"""Replays: journals opened as read-only worlds.
 
-Goal    at every tick, whichever way one came there, a replay shows what the world showed, to everybody and
-        to one team, searches included; it plays, and stops at the end; nothing changes it; no file outside
-        the folder of the journals can be opened; what is wrong with a journal is said, and does no harm.
-Method  a small war is stepped tick by tick, with a mirror of each view and looks into a search noted down;
-        the replay of its journal is held against these notes, forwards, backwards and at random.
+Goal    at every tick, whichever way it was reached, a replay shows what the world showed, to everybody and
+        to one team, searches included; it plays, and stops at the end; nothing can change it; no file outside
+        the folder of journals can be opened; damage to a journal is reported and does no harm.
+Method  a small war is stepped tick by tick, and the state of each view and of one search is recorded; the
+        replay of its journal is compared with these records, forwards, backwards and at random.
 """
 
 import copy
@@ -21,7 +21,7 @@ from mirror import Mirror
 
 LAST, KEYFRAME_TICKS = 70, 20
 SECRETS = {role: f"the-secret-of-{role:_<9}" for role in ("player", "observer", "debug", "admin")}
-# Of an inspection: time, and room to grow, which what was loaded does not have.
+# Members of an inspection that differ in a replay: times, and spare memory, which a loaded world does not have.
 OTHERWISE = ("us_per_tick", "bytes", "knowledge_bytes")
 
 
@@ -38,7 +38,7 @@ class View:
             self.take()
 
     def take(self):
-        """What has come so far."""
+        """Applies what has come so far; returns the state of the mirror."""
         rest = []
         for name, params in self.client.notifications:
             if params.get("subscription") == self.number:
@@ -50,7 +50,7 @@ class View:
 
 
 class War:
-    """A game that was played tick by tick, and what it showed after each."""
+    """A game played tick by tick, and what it showed after each tick."""
 
     def __init__(self, client):
         self.client = client
@@ -112,9 +112,9 @@ def check_tick(war, views, answer, replay, client):
     for team, view in views.items():
         state = view.take()
         assert view.mirror.tick == tick, (team, view.mirror.tick, tick)
-        if tick > 0:  # before the first tick there was no team yet
+        if tick > 0:  # there is no team before the first tick
             assert state == war.seen[team][tick], f"team {team} saw something else after tick {tick}"
-    # A keyframe ends searches, in the world that ran; the replay stands just before it.
+    # In the recorded world a keyframe ends searches; the replay stands just before it.
     if tick % KEYFRAME_TICKS != 0 and tick > 0:
         then, now = war.inspected[tick], inspect(client, replay)
         differ = [(name, then[name], now[name]) for name in then if then[name] != now[name]]
@@ -149,7 +149,7 @@ def everything_is_as_it_was(server, war):
     assert info["tick"] == ticks[-1] and info["paused"] and info["replay"] == {
         "file": war.file, "first_tick": 0, "last_tick": LAST, "differences": 0, "error": ""}, info
     assert client.call("world.info", world=war.world)["replay"] == {}
-    # An agent that is followed may be gone, and there again.
+    # A followed agent may be gone after a seek and back after the next.
     trace = client.call("debug.subscribe", world=replay, agent=7, channels="report")["subscription"]
     for tick in (0, 5, 0, LAST):
         client.call("replay.seek", world=replay, tick=tick)
@@ -158,7 +158,7 @@ def everything_is_as_it_was(server, war):
     assert told[1]["cell"] == war.inspected[5]["cell"]
     client.call("debug.unsubscribe", world=replay, subscription=trace)
     client.call("replay.seek", world=replay, tick=ticks[-1])
-    # Other questions are answered from there as well.
+    # Other requests are answered for this tick, too.
     way = client.call("path.distance", world=replay, **{"from": war.bases[:2], "to": war.bases[2:]})
     assert way["tick"] == ticks[-1] and way["reason"] in ("found", "unreachable"), (way, ticks[-1])
     assert client.call("stats", world=replay)["world"]["tick"] == ticks[-1]
@@ -167,7 +167,7 @@ def everything_is_as_it_was(server, war):
 
 
 def played(client, replay):
-    """What it is like at the end."""
+    """Waits for the end of the replay. Returns its world.info."""
     until(lambda: client.call("world.info", world=replay)["paused"], "the end of the replay")
     return client.call("world.info", world=replay)
 
@@ -219,7 +219,7 @@ def nothing_changes_it(server, war, replay):
         name, message = error_of(admin, method, world=war.world, **params)
         assert name == "bad_value" and "is no replay" in message, (method, name, message)
         assert admin.refused(method, world=10**9, **params) == "no_world"
-    # Who may look at worlds may look at replays, too; but a seat is in the world, not in its past.
+    # Observers may look at replays, too; players may not: a seat belongs to the world, not to its past.
     View(enter(server, "observer"), replay, 0)
     player = enter(server, "player")
     assert player.welcome["world"] == war.world
@@ -234,7 +234,7 @@ def replays_end(server, client, replay, war):
     second = other.call("replay.open", file=war.file)["world"]
     watching = View(client, second, 1)
     assert client.refused("replay.open", file=war.file) == "limit"
-    other.close()  # and with it what it opened
+    other.close()  # which closes the replays that it opened
     ended = client.notification("world_ended")[1]
     assert ended == {"subscription": watching.number, "world": second}
     client.call("replay.close", world=replay)
@@ -242,7 +242,7 @@ def replays_end(server, client, replay, war):
     client.notifications.clear()
     assert client.refused("replay.seek", world=replay, tick=1) == "no_world"
     assert client.call("replay.list")["replays"] == []
-    # While something is under way.
+    # Closing while a seek is under way.
     third = client.call("replay.open", file=war.file)["world"]
     numbers = [client.send("replay.seek", world=third, tick=LAST), client.send("replay.close", world=third)]
     try:
@@ -250,7 +250,7 @@ def replays_end(server, client, replay, war):
     except RequestError as error:
         assert error.name == "no_world"
     client.answer(numbers[1])
-    assert client.call("world.info", world=war.world)["tick"] == LAST  # which is none the worse for it
+    assert client.call("world.info", world=war.world)["tick"] == LAST  # the recorded world is unharmed
 
 
 def only_journals_are_opened(client, folder, war):
@@ -270,7 +270,7 @@ def only_journals_are_opened(client, folder, war):
 
 
 def nonsense_for(keyframe, db):
-    """A keyframe that is whole, but holds no world. As zstd has it: one block, as it is."""
+    """Puts an intact keyframe that holds no world into a journal, as a zstd frame of one raw block."""
     world = b"FMWORLD\n but no more"
     head = b"\x28\xb5\x2f\xfd\x20" + bytes([len(world)])
     stored = head + (len(world) << 3 | 1).to_bytes(3, "little") + world
@@ -306,7 +306,7 @@ def damage_is_said(client, folder, war):
     info = client.call("world.info", world=replay)
     assert info["tick"] == 10 and info["replay"]["error"] == message, info
     assert inspect(client, replay) == war.inspected[10] and view.take() == war.seen[0][10]
-    # A keyframe that is none: there is no world to look at, until one goes elsewhere.
+    # A keyframe without a world: the replay shows nothing until it seeks another tick.
     name, message = error_of(client, "replay.seek", world=replay, tick=30)
     assert name == "bad_format" and "keyframe of tick 20" in message, message
     name, message = error_of(client, "debug.inspect", world=replay, agent=7)
@@ -341,7 +341,7 @@ def a_war_again():
             replays_end(server, client, replay, war)
             only_journals_are_opened(client, folder, war)
             damage_is_said(client, folder, war)
-            # The server ends with a replay that is open and on its way; its journal is whole afterwards.
+            # The server ends while an open replay is seeking; the journal is intact afterwards.
             replay = client.call("replay.open", file=war.file)["world"]
             client.send("replay.seek", world=replay, tick=LAST)
             client.call("replay.list")
@@ -349,7 +349,7 @@ def a_war_again():
 
 
 def a_world_that_runs():
-    """A replay follows the journal of a world that goes on, and outlives it."""
+    """A replay follows the journal of a running world, and outlives that world."""
     with tempfile.TemporaryDirectory() as folder, Server("--journal-dir", folder) as server:
         client = server.connect()
         world = client.call("world.create", name="live", generator="open", width=40, height=40, paused=True)["world"]

@@ -1,10 +1,11 @@
-"""Lost connections: a client that comes back goes on where it was.
+"""Lost connections: a client that reconnects continues where it was.
 
 Goal    a client that lost its connection and subscribes again with `stream` and `since` gets what it
         missed, as deltas, and then holds what a fresh keyframe shows; each order ends exactly once for it.
-        Where that is no longer remembered, or was never its own, it gets a keyframe and is told so.
-        `resume` brings back role and seat, also after kill -9, as long as the token behind it is good, and
-        nothing else; tokens that were created outlive a server that keeps journals, and end for good.
+        If the server no longer has the stream, or it never was this client's, the client gets a keyframe
+        and is told so. `resume` restores role and seat, also after kill -9, as long as the token behind it
+        is valid, and nothing else; created tokens survive a restart of a server that keeps journals, and
+        revoked ones stay revoked.
 Method  random worlds and moments, with a printed seed; a server that is killed and started again.
 """
 
@@ -24,7 +25,7 @@ ADMIN, OBSERVER = "admin-0123456789abcdef", "observer-0123456789abcdef"
 
 
 class Follower(Watcher):
-    """A client that holds a view, and may lose its connection."""
+    """A client with a view, which may lose its connection."""
 
     def __init__(self, server, world, **params):
         self.server = server
@@ -43,7 +44,7 @@ class Follower(Watcher):
         self.client.close()
 
     def come_back(self):
-        """Returns whether it goes on with deltas."""
+        """Reconnects. Returns whether it continues with deltas."""
         keyframes = self.mirror.keyframes
         self.client = self.server.connect()
         resumed = self._subscribe(stream=self.stream, since=self.mirror.tick, rect=list(self.mirror.rect))
@@ -53,7 +54,7 @@ class Follower(Watcher):
 
 
 def sessions_do_not_count():
-    """Neither the number of a session nor its resume token tells a client how many others there were."""
+    """Neither a session's number nor its resume token reveals how many sessions there were before."""
     with Server() as server:
         aliases = []
         for _ in range(16):
@@ -65,7 +66,7 @@ def sessions_do_not_count():
         assert f"session=1 alias={aliases[0]} " in server.log(), "operators find it"
         assert len(set(aliases)) == 16 and max(aliases) < 1 << 53
         assert sum(alias > 1 << 40 for alias in aliases) >= 14, aliases
-        assert aliases != sorted(aliases), aliases  # by chance once in 16!
+        assert aliases != sorted(aliases), aliases  # sorted by chance: 1 in 16! (factorial)
 
 
 def goes_on_after_the_last_tick():
@@ -117,7 +118,7 @@ def keyframes_where_it_is_not_known():
             follower.check()
             follower.client.close()
 
-        keeper = Follower(server, play.world)  # so that the view is there in any case
+        keeper = Follower(server, play.world)  # keeps the view alive in any case
         keeper.take_all()
         for stream in (1, keeper.stream ^ 1, keeper.stream ^ 2, 2**53 - 1):
             refused(stream=stream)
@@ -151,7 +152,7 @@ def forgotten_in_time():
 
 
 def worlds_end_with_lost_views():
-    """A view that waits for its client keeps neither its world nor the server."""
+    """A view that waits for its client keeps neither its world nor the server from ending."""
     with Server() as server:
         play = Play(server, random.Random(3), 32, 1)
         follower = Follower(server, play.world)
@@ -170,7 +171,7 @@ def worlds_end_with_lost_views():
 
 
 def greet(server, **params):
-    """A client and what hello was answered."""
+    """Connects a client. Returns it and the answer to hello."""
     client = server.connect(hello=False)
     return client, client.call("hello", protocol=1, client="e2e", **params)
 
@@ -183,7 +184,7 @@ def denied(server, **params):
 
 
 def bent(text, source):
-    """The same with one bit changed."""
+    """The text with one bit changed."""
     data = bytearray(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     data[source.randrange(len(data))] ^= 1 << source.randrange(8)
     return base64.urlsafe_b64encode(data).decode().rstrip("=")
@@ -219,7 +220,7 @@ def roles_and_seats_come_back():
             third = greet(server, resume=second["resume"])[1]
             assert third["resumed"] and third["role"] == role, "from one to the next"
             assert again.disconnected(), "two of one"
-        # Beside a good token a bad one does not matter; alone it is nothing.
+        # Beside a valid token a bad resume token does not matter; alone it is refused.
         stale = greet(server, resume="x", token=OBSERVER)[1]
         assert not stale["resumed"] and stale["role"] == "observer"
         for wrong in ["x", "A" * 110] + [bent(first["resume"], source) for _ in range(8)]:
@@ -233,7 +234,7 @@ def roles_and_seats_come_back():
 
 
 def from_one_transport_to_another():
-    """A WebSocket goes on where a TCP connection was, and the other way round."""
+    """A WebSocket resumes a TCP session, and the other way round."""
     with tempfile.TemporaryDirectory() as folder:
         port_file = os.path.join(folder, "http")
         with Server("--http", "127.0.0.1:0", "--http-port-file", port_file) as server:
@@ -262,7 +263,7 @@ def from_one_transport_to_another():
 
 
 def without_tokens():
-    """On loopback a client without a token comes back as admin; one with a token does not become more."""
+    """On loopback a client without a token resumes as admin; one with a token gains nothing."""
     with Server() as server:
         admin, hello = greet(server)
         assert greet(server, resume=hello["resume"])[1]["resumed"]
@@ -281,7 +282,7 @@ def without_tokens():
 
 
 def a_token_that_cannot_be_struck_out_stays():
-    """While the ledger cannot be written, nothing changes: not now, and not with a restart."""
+    """While the ledger cannot be written no token changes, neither now nor after a restart."""
     with tempfile.TemporaryDirectory() as folder:
         flags = ("--journal-dir", folder)
         with with_tokens(*flags) as server:
@@ -353,7 +354,7 @@ def tokens_outlive_a_crash():
 
 
 def damaged_ledgers():
-    """What cannot be read is set aside, and the worlds are back all the same."""
+    """An unreadable ledger is set aside, and the worlds come back all the same."""
     with tempfile.TemporaryDirectory() as folder:
         flags, path = ("--journal-dir", folder), os.path.join(folder, "server.db")
         with Killed(*flags) as server:

@@ -1,10 +1,10 @@
 """Who may do what: roles, tokens, seats.
 
 Goal    every method is open to exactly the roles that proto/protocol.json gives it; a player acts
-        for one team of one world, and whatever else it names looks as if it did not exist.
-Method  the whole matrix of methods and roles, each with parameters made from their types; then
-        players who try what is not theirs, whose answers must equal, to the byte but for the
-        request's number, those about things that do not exist.
+        for one team of one world, and everything else seems not to exist.
+Method  the whole matrix of methods and roles, with parameters made from their types; then players
+        who name what is not theirs: but for the request's number, the answers must equal byte by
+        byte those about things that do not exist.
 """
 
 import json
@@ -45,10 +45,10 @@ def enter(server, role=None, token=None):
 
 
 def value_of(param):
-    """A value that fits the parameter's type, and that is harmless."""
+    """A harmless value of the parameter's type."""
     name, kind, minimum = param["name"], param["type"], param["minimum"]
     if name == "number":
-        return 2**40  # no token is called so
+        return 2**40  # no token has this number
     if kind in ("uint", "real"):
         return minimum
     if kind == "bool":
@@ -81,11 +81,11 @@ def matrix():
                 params = {param["name"]: value_of(param) for param in method["params"]
                           if param["required"]}
                 if method["name"] == "hello" and role == "none":
-                    continue  # it would be somebody afterwards
+                    continue  # the client would have a role afterwards
                 result = outcome(client, method["name"], params)
                 allowed = ROLES.index(role) >= ROLES.index(method["role"])
                 if method["name"] in ORDERS and role in ("observer", "debug"):
-                    allowed = False  # who only looks
+                    allowed = False  # these roles only look
                 assert (result != "denied") == allowed, (role, method["name"], result)
                 tried += 1
         assert tried == len(ROLES) * len(methods) - 1
@@ -146,13 +146,13 @@ def seats_that_are_handed_out():
         assert admin.refused("token.create", role="player", world=world) == "bad_field"
         assert admin.refused("token.create", role="observer", team=1) == "bad_field"
         assert admin.refused("token.create", role="none") == "bad_value"
-        player = enter(server, "player", seat["token"])  # ... but those who show one
+        player = enter(server, "player", seat["token"])  # ... except clients that show one
         assert (player.welcome["world"], player.welcome["team"]) == (world, 2)
         second = enter(server, "player", seat["token"])
         assert server.connect(hello=False).refused("hello", protocol=1, token="x" * 43) == "denied"
         assert admin.call("token.revoke", number=seat["number"]) == {}
         assert player.disconnected() and second.disconnected()
-        # Worth nothing now: less than no token at all, which is admin here.
+        # A revoked token is refused, although no token at all means admin here.
         assert server.connect(hello=False).refused("hello", protocol=1,
                                                    token=seat["token"]) == "denied"
         assert admin.refused("token.revoke", number=seat["number"]) == "bad_value"
@@ -205,7 +205,7 @@ def other_teams_do_not_exist():
         enemy = admin.call("agent.spawn", world=world, team=2, cells=[25, 25, 5, 5, 26, 25])["agents"]
         third = admin.call("agent.spawn", world=world, team=1, cells=[3, 4])
         assert spawned["names"] == [1, 3] and third["names"] == [5]
-        assert third["agents"] != third["names"]  # ids count everybody's agents
+        assert third["agents"] != third["names"]  # ids count the agents of all teams
         token = admin.call("token.create", role="player", world=world, team=1)["token"]
         player = enter(server, "player", token)
         player.call("subscribe", world=world)
@@ -223,13 +223,13 @@ def other_teams_do_not_exist():
         for team in (2, 3, 65536):
             params = {"world": world, "team": team, "from": [3, 3], "to": [4, 4]}
             assert player.refused("path.query", **params) == "denied"
-        # Others' orders leave no gap in the numbers.
+        # Orders of other teams leave no gap in the numbers.
         numbers = []
         for _ in range(3):
             numbers.append(player.call("agent.order", agents=[1], **order)["order"])
             admin.call("agent.order", agents=enemy, **order)
         assert numbers == [1, 2, 3]
-        # A goal is refused for nothing that the player does not know.
+        # A goal is never refused for a reason that the player does not know.
         admin.call("terrain.set", world=world, set="blocked", cells=[30, 30])
         for goal in ([30, 30], [29, 30]):
             player.call("agent.order", agents=[3], world=world, kind="move", goal=goal)

@@ -1,9 +1,9 @@
 """Worlds as files: world.save, save.download, world.load, and the commands `save` and `load`.
 
-Goal    a world that is saved continues, for its subscribers too, as if nothing had happened; loaded by
-        another server it does the same from there: the same digest after each tick, and every order
-        ends in the same way. What is no saved world is refused, and leaves nothing behind.
-Method  worlds that are stepped, whose searches never run out of time; and one that runs by itself.
+Goal    a world that is saved goes on, for its subscribers too, as if nothing had happened; loaded by
+        another server it goes on in the same way: the same digest after each tick, the same end of
+        every order. Files that hold no saved world are refused and leave nothing behind.
+Method  worlds that are stepped, with enough budget for all searches; and one that runs by itself.
         saved_ticks=0, because what a team saves of its budget depends on the speed of the machine.
 """
 
@@ -23,7 +23,7 @@ PACE = dict(tick_hz=20, budget_ms=2000)
 
 
 def play(client, source, paused=True, planner="repeated-jps", occupancy="exclusive"):
-    """A world with all kinds of things in it."""
+    """Makes a world with a bit of everything in it."""
     world = client.call("world.create", name="arena", generator="random", blocked_permille=150,
                         width=SIDE, height=SIDE, seed=source.randrange(2**32), paused=True,
                         planner=planner, saved_ticks=0, occupancy=occupancy, sense_radius=4,
@@ -55,7 +55,7 @@ def play(client, source, paused=True, planner="repeated-jps", occupancy="exclusi
 
 
 def save(client, world, size=None):
-    """The file of a world, in pieces of that size."""
+    """Saves a world and downloads the file in pieces of the given size."""
     answer = client.call("world.save", world=world)
     data = b""
     while len(data) < answer["total"]:
@@ -95,7 +95,7 @@ def follow(client, mirror, tick):
 
 
 def step(client, world, mirror, ticks):
-    """Digests of that many ticks; the mirror follows."""
+    """Steps the world. Returns the digest of each tick; the mirror follows."""
     digests = []
     for _ in range(ticks):
         answer = client.call("world.step", world=world)
@@ -132,14 +132,14 @@ def goes_on_in_another_server():
         theirs = step(second, copy, copied, 80)
         assert ours == theirs, next(i for i in range(80) if ours[i] != theirs[i])
         assert mirror.state() == copied.state()
-        # What ended between the last tick and the saving was told to the first world alone.
+        # Orders that ended between the last tick and the save are reported by the first world only.
         told = [end for end in mirror.ended[ended:] if end[2] != "died"]
         assert told and set(copied.ended) <= set(told)
 
         fresh = one.connect()
         assert subscribe(fresh, world).state() == mirror.state()
 
-        # Commands that come later mean the same: ids are the same.
+        # Later commands mean the same in both, because ids are the same.
         for session, number in ((client, world), (second, copy)):
             session.call("agent.order", world=number, agents=agents[1], kind="move", goal=[5, 5])
         assert step(client, world, mirror, 20) == step(second, copy, copied, 20)
@@ -168,7 +168,7 @@ def a_running_world_arrives():
             assert time.monotonic() < deadline, f"{len(set(movers) - done)} are still under way"
             mirror.apply(*second.notification("keyframe", "delta"))
             done |= {agent for agent in movers if mirror.agents[agent][3] == 0}  # idle
-        assert client.call("world.info", world=world)["tick"] > 5  # it goes on as well
+        assert client.call("world.info", world=world)["tick"] > 5  # the saved world goes on as well
 
 
 def what_is_refused():
@@ -189,7 +189,7 @@ def what_is_refused():
                               size=(1 << 20) + 1) == "bad_field"
         thief = server.connect()
         assert thief.refused("save.download", save=first["save"], offset=0) == "bad_value"
-        client.send_bytes(b"".join(msgpack.packb(message) for message in (  # read in one go
+        client.send_bytes(b"".join(msgpack.packb(message) for message in (  # so that the server reads them at once
             [REQUEST, 1 << 20, "world.save", [{"world": world}]],
             [REQUEST, 2 << 20, "world.save", [{"world": world}]],
             [NOTIFICATION, "world.save", [{"world": world}]])))
@@ -199,7 +199,7 @@ def what_is_refused():
             raise AssertionError("was not refused")
         except RequestError as error:
             assert error.name == "busy", error
-        again = client.call("world.save", world=world)  # in place of the first
+        again = client.call("world.save", world=world)  # replaces the first
         assert client.refused("save.download", save=first["save"], offset=0) == "bad_value"
         data, _ = save(client, world)
         assert len(data) == again["total"] and len(data) < 60000
@@ -234,7 +234,7 @@ def what_is_refused():
         client.call("world.destroy", world=client.call("world.info", name="two")["world"])
         assert client.call("world.load", upload=number, name="four")["name"] == "four"
 
-        # Saves count with the uploads, and go with their session.
+        # Saves count against the upload limit, and are released with their session.
         total = 65536 - len(data) + 1
         thief.call("map.upload", total=total, offset=0, data=b"x")
         assert client.refused("world.save", world=world) == "limit"
@@ -255,7 +255,7 @@ def what_is_refused():
 
 
 def journals_know_of_it():
-    """Saving changes what searches have found; a journal says so, and that of a loaded world begins with it."""
+    """Saving resets searches: the journal records it, and a loaded world's journal begins with it."""
     source = random.Random(seed())
     with tempfile.TemporaryDirectory() as folder:
         flags = ("--journal-dir", folder, "--keyframe-ticks", "40")
@@ -269,7 +269,7 @@ def journals_know_of_it():
             for number in (world, copy):
                 client.call("world.step", world=number, ticks=19)
                 client.call("world.save", world=number)
-                client.call("world.step", world=number)  # which makes a keyframe of its own
+                client.call("world.step", world=number)  # this tick makes a keyframe anyway
                 client.call("world.save", world=number)
                 client.call("agent.order", world=number, agents=agents[1], kind="move", goal=[5, 5])
                 client.call("world.step", world=number, ticks=10)
@@ -290,7 +290,7 @@ def journals_know_of_it():
                         "--save", past], check=True, capture_output=True, timeout=PATIENCE)
         with Server(*flags) as server:
             client = server.connect()
-            with open(past, "rb") as file:  # the world alone
+            with open(past, "rb") as file:  # without a name for the world
                 number = upload(client, file.read())
             assert client.refused("world.load", upload=number) == "bad_value"
             with open(past, "rb") as file:
@@ -309,7 +309,7 @@ def journals_know_of_it():
 
 
 def within_the_rates():
-    """A server that bounds what a client sends in a second gets and gives files all the same."""
+    """Files can be uploaded and downloaded even where the server limits a client's messages per second."""
     source = random.Random(seed())
     program = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
     with Server("--message-size-max", "1024", "--rate-bytes", "3000") as server, \
@@ -362,7 +362,7 @@ def by_command():
         with open(path, "wb") as file:
             file.write(b"an older one")
         os.chmod(folder, 0o500)
-        if os.geteuid() != 0:  # nobody forbids root anything
+        if os.geteuid() != 0:  # permissions do not stop root
             assert command("save", "--world", "arena", path).returncode == 1
             with open(path, "rb") as file:
                 assert file.read() == b"an older one"

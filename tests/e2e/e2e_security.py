@@ -1,7 +1,7 @@
-"""Who gets in, and who keeps others out: tokens that are wrong, have expired or are guessed at;
-proxies; what --check-config looks into; who may use a folder and read its files.
+"""Who gets in, and who can lock others out: tokens that are wrong, expired or guessed; proxies; what
+--check-config checks; who may use a folder and read its files.
 
-Method: a real server, attacked as somebody would who can reach its ports, its folder or its proxy.
+Method: a real server, attacked by somebody who can reach its ports, its folder or its proxy.
 """
 
 import base64
@@ -46,7 +46,7 @@ def make_seat(admin):
 # ---- tokens --------------------------------------------------------------------------------------
 
 def wrong_tokens_are_refused_everywhere():
-    """Also where nobody needs one: who shows a token that is none does not become admin."""
+    """Even where no token is needed: a client that shows a wrong one does not become admin."""
     with Server() as server:
         assert role_of(server) == "admin", "loopback without tokens"
         assert role_of(server, token="") == "admin", "an empty one is none"
@@ -58,7 +58,7 @@ def wrong_tokens_are_refused_everywhere():
 
 
 def a_seat_never_comes_back_as_admin():
-    """The page of a seat has its token and its resume token. After a restart neither is known."""
+    """A seat's page keeps its token and its resume token. After a restart the server knows neither."""
     with Server() as server:
         admin = server.connect()
         world, team = make_seat(admin)
@@ -105,7 +105,7 @@ def tokens_expire():
 
 
 def ledgers_of_older_programs():
-    """Format 1 had neither times nor uses."""
+    """Format 1 has neither times nor uses."""
     import sqlite3
     with tempfile.TemporaryDirectory() as folder:
         with Server("--journal-dir", folder) as server:
@@ -125,7 +125,7 @@ def ledgers_of_older_programs():
 
 
 def guessing_locks_out_nobody_else():
-    """Wrong tokens keep those away who may be guessing, not those whose tokens cannot be guessed."""
+    """Wrong tokens lock out possible guessers, but not clients whose tokens cannot be guessed."""
     with Server("--auth-failures-per-minute", "4", environment={"FOGMARCH_TOKEN": SECRET}) as server:
         admin = Client(server.port)
         assert hello(admin, token=SECRET) == "admin"
@@ -230,7 +230,7 @@ def proxies_of_the_http_port():
 # ---- pages ---------------------------------------------------------------------------------------
 
 def metrics_are_for_no_web_page():
-    """A page whose name leads to 127.0.0.1 once it is loaded asks with its own name as Host."""
+    """DNS rebinding: a page whose name resolves to 127.0.0.1 after it is loaded sends that name as Host."""
     with tempfile.TemporaryDirectory() as folder:
         port_file = os.path.join(folder, "http")
         with Server("--http", "127.0.0.1:0", "--http-port-file", port_file) as server:
@@ -304,7 +304,7 @@ def root_is_warned():
 
 
 def one_server_uses_a_folder():
-    """Whatever is removed from it."""
+    """Even if files are removed from it."""
     with tempfile.TemporaryDirectory() as folder:
         with Server("--journal-dir", folder) as server:
             server.connect().call("world.create", name="w", generator="open", width=8, height=8)

@@ -1,10 +1,10 @@
-"""Commands with a command_id, sent again.
+"""Commands with a command_id that are sent again.
 
-Goal    what was carried out is not carried out twice, and is answered as it was the first time: over
-        another connection, after kill -9, from a keyframe and from the commands behind it, and in a
-        world that was saved and loaded. An id is one command's, and one seat's.
-Method  a real server with a journal, killed and started again; every command twice, with the digest
-        and the counts of the world in between.
+Goal    a command is carried out only once and gets the same answer each time: over another
+        connection, after kill -9, from a keyframe and from the commands after it, and in a world
+        that was saved and loaded. An id belongs to one command of one seat.
+Method  a real server with a journal, killed and restarted; every command is sent twice, and the
+        world's digest and counts are compared in between.
 """
 
 import shutil
@@ -37,7 +37,7 @@ def make_world(client, **params):
 
 
 def commands(world):
-    """One of each kind; every one would do something else, or be refused, the second time."""
+    """One command of each kind; carried out a second time each would do something else or be refused."""
     yield "team.create", dict(world=world)
     yield "agent.spawn", dict(world=world, team=1, cells=[5, 5, 6, 5, 7, 5], place="nearest")
     yield "agent.order", dict(world=world, agents=[1, 2, 3], kind="move", goal=[40, 20])
@@ -52,7 +52,7 @@ def commands(world):
 
 
 def state(client, world):
-    """What a second carrying out would change."""
+    """What would change if a command were carried out twice."""
     info = client.call("world.info", world=world)
     stats = client.call("stats", world=world)["world"]
     return info["tick"], info["digest"], info["agents"], stats["orders_given"], stats["cells_edited"]
@@ -65,7 +65,7 @@ def send_all(client, world, first_id=1000, **more):
 
 def after_a_crash():
     with Journals() as journals:
-        # A keyframe in the middle: some answers come back from it, others from commands behind it.
+        # A keyframe in the middle: some answers are restored from it, others from the commands after it.
         with journals.start("--keyframe-ticks", "10") as server, server.connect() as client:
             world = make_world(client)
             answers = []
@@ -117,9 +117,9 @@ def an_id_is_one_commands_and_one_seats():
         order = dict(world=world, kind="move", agents=mine["names"], goal=[30, 30], command_id=5)
         answer = one.call("agent.order", **order)
         assert one.call("agent.order", **order) == answer
-        # The same bytes from another seat are another command, about agents that it does not have.
+        # The same bytes from another seat are another command, for agents that this seat does not have.
         assert two.refused("agent.order", **order) == "no_agent"
-        # What was refused leaves nothing behind.
+        # A refused command is not remembered.
         assert two.refused("agent.order", **order) == "no_agent"
         assert one.refused("agent.order", **{**order, "goal": [31, 30]}) == "exists"
         assert one.refused("building.remove", world=world, building=1, command_id=5) == "exists"

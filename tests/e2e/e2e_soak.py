@@ -1,7 +1,7 @@
-"""loadtest/soak.py, for seconds in place of hours.
+"""loadtest/soak.py, for seconds instead of hours.
 
-Goal    a short run, with a kill in it, ends without an error; the judge finds what grows and lets pass what does not.
-Method  the program itself, then tables made up.
+Goal    a short run with one kill ends without an error; the judge reports figures that grow, and no others.
+Method  the program itself, then made-up tables.
 """
 
 import csv
@@ -37,7 +37,7 @@ def a_short_run():
 
 
 def judged(**figures):
-    """What is said of a run of 40 minutes in two lives; figures: of the sample in its life."""
+    """The judgement of a run of 40 minutes in two lives. figures: functions of the sample's number in its life."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "soak.csv")
         with open(path, "w", encoding="utf-8", newline="") as file:

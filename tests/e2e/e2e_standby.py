@@ -1,10 +1,10 @@
 """A standby: a second server that follows the journals of a first one and takes its place.
 
-Goal    with `durability: replica` nothing that anybody was answered is lost when the first server is
-        killed and the standby promoted, and clients go on there as who they were. A standby is shown
-        and asked like any server, changes nothing, catches up after either has been away, and is not
-        taken in by a server that was replaced, by another's journals, or by damaged messages.
-Method  two real servers, killed and started again; a proxy between them that spoils bytes.
+Goal    with `durability: replica` no answered command is lost when the first server is killed and the
+        standby promoted, and clients resume there with their roles. A standby answers queries and
+        views like any server, changes nothing, catches up after either server was away, and does not
+        accept a server that was replaced, another server's journals, or damaged messages.
+Method  two real servers, killed and restarted; a proxy between them that corrupts bytes.
 """
 
 import os
@@ -21,7 +21,7 @@ PLAYER = "fogmarch e2e standby"
 
 
 class Pair:
-    """Folders of two servers and a file of tokens for both; gone afterwards."""
+    """Folders of two servers and a file of tokens for both; removed at the end."""
 
     def __enter__(self):
         self.root = tempfile.mkdtemp(prefix="fogmarch-standby-")
@@ -85,7 +85,7 @@ def wait_in_step(admin):
 
 
 def promote(pair):
-    """Everything that was acknowledged before a kill -9 is there after standby.promote."""
+    """Every command that was acknowledged before kill -9 is there after standby.promote."""
     flags = ("--durability", "replica")
     with pair.primary(*flags) as one, pair.standby(one.port) as two:
         admin = one.admin()
@@ -103,7 +103,7 @@ def promote(pair):
         resume = player.call("hello", protocol=1, client=PLAYER, token=seat["token"])["resume"]
         other = two.admin()
         shown = other.call("subscribe", world=world, team=team)["subscription"]
-        # What one answers the other has; by it alone.
+        # What the first server answers the standby has, without any other help.
         spawned = admin.call("agent.spawn", world=world, team=team, cells=[3, 3], command_id=77)
         for x in range(8):
             admin.call("terrain.set", world=world, cells=[40 + x, 5], set="wall")
@@ -119,7 +119,7 @@ def promote(pair):
         other.call("world.resume", world=world)
         until(lambda: other.call("world.info", world=world)["tick"] > tick + 5, "ticks")
         assert other.notification("delta")
-        # A command that came through is not done twice, and who has shown a secret comes back.
+        # A replicated command is not carried out twice, and a client that has a resume token resumes.
         again = other.call("agent.spawn", world=world, team=team, cells=[3, 3], command_id=77)
         assert again["agents"] == spawned["agents"], (again, spawned)
         back = two.connect(hello=False)
@@ -132,20 +132,20 @@ def promote(pair):
         number = other.call("world.create", name="next", generator="open", width=16, height=16)["world"]
         assert number == world + 1, number
         assert refusal(other, "standby.promote").name == "bad_value"
-        # The first server comes back: who has followed the second one does not follow it.
+        # The first server comes back: a standby that has followed the second does not follow it.
         with pair.standby(two.port, folder="three") as three:
             wait_for_state(three.admin(), "following")
             until(lambda: len(three.admin().call("world.list")["worlds"]) == 2, "both worlds")
             three.kill()
-        # And it ends: one who shares its tokens and is of a later epoch has followed who replaced it.
+        # And it exits: a standby with its tokens and a later epoch proves that it was replaced.
         with pair.primary(*flags) as old, pair.standby(old.port, folder="three") as three:
             client = three.admin()
             until(lambda: "replaced" in client.call("standby.status")["error"], "a refusal")
             assert client.call("standby.status")["epoch"] == 1
             ended_as_replaced(old)
-        # It does not start again by itself.
+        # It does not start again.
         assert "was replaced" in refused_to_start(pair, *flags)
-        # What it had and nobody was told is set aside where it follows.
+        # When it follows, data that only it had and that no client was told is set aside.
         with pair.standby(two.port, folder="one") as one:
             client = one.admin()
             until(lambda: same_world(other, client, world), "the same world")
@@ -154,11 +154,11 @@ def promote(pair):
 
 def ended_as_replaced(server):
     assert server.wait() == 1 and "this server was replaced" in server.log(), server.log()
-    server.process.returncode = 0  # as it should
+    server.process.returncode = 0  # expected here
 
 
 def refused_to_start(pair, *flags):
-    """The log of a first server that must not start."""
+    """Starts a first server that must refuse to start. Returns its log."""
     try:
         pair.primary(*flags).kill()
     except AssertionError as error:
@@ -167,7 +167,7 @@ def refused_to_start(pair, *flags):
 
 
 def told_that_it_was_replaced(pair):
-    """Who has taken over tells the server that it followed, whenever that comes back."""
+    """A promoted standby tells the server that it followed, whenever that server comes back."""
     with pair.primary() as one:
         admin = one.admin()
         world, _, _ = make_world(admin)
@@ -181,7 +181,7 @@ def told_that_it_was_replaced(pair):
                 ended_as_replaced(again)
             assert "was replaced" in refused_to_start(pair)
             two.kill()
-    # Who insists becomes the owner again, of a later epoch.
+    # The operator can insist: the server becomes the owner again, with a later epoch.
     with pair.primary("--accept-rollback") as one:
         admin = one.admin()
         assert admin.call("standby.status")["epoch"] == 2
@@ -191,13 +191,13 @@ def told_that_it_was_replaced(pair):
 
 
 def same_world(one, two, world):
-    """Whether two servers show a world alike, which is stopped for the look."""
+    """Whether two servers show a world alike; the world is stopped for the comparison."""
     tick, digest = stopped(one, world)
     try:
         until(lambda: two.call("world.info", world=world)["tick"] >= tick, "the other's tick")
         info = two.call("world.info", world=world)
     except RequestError:
-        return False  # it has not come yet
+        return False  # it has not arrived yet
     finally:
         one.call("world.resume", world=world)
     assert (info["tick"], info["digest"]) == (tick, digest), (info, tick, digest)
@@ -211,7 +211,7 @@ def stopped(admin, world):
 
 
 def away(pair):
-    """Either server is killed and comes back; worlds begin and end meanwhile."""
+    """Either server is killed and restarted; worlds are created and destroyed meanwhile."""
     flags = ("--durability", "replica", "--replica-missing", "degrade")
     with pair.primary(*flags) as one:
         admin = one.admin()
@@ -240,7 +240,7 @@ def away(pair):
             assert client.call("path.query", world=world, **{"from": start, "to": start})
             assert client.call("stats", world=world)["world"]["agents"] == 21
             client.call("unsubscribe", subscription=delta["subscription"])
-            # The port stays, so that the standby finds it again.
+            # The port stays the same, so that the standby finds it again.
             port = one.port
             one.kill()
             with pair.primary("--listen", f"127.0.0.1:{port}", *flags) as again:
@@ -252,7 +252,7 @@ def away(pair):
 
 
 def over_tls(pair):
-    """A standby looks at the first server's certificate, and follows through TLS."""
+    """A standby checks the first server's certificate, and follows over TLS."""
     certificate, stranger = (os.path.join(pair.root, name) for name in ("certificate", "stranger"))
     for path in (certificate, stranger):
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
@@ -276,7 +276,7 @@ def over_tls(pair):
 
 
 class Spoiler:
-    """A proxy that changes one byte of what the server sends once it was told to."""
+    """A proxy that changes one byte of what the server sends, as soon as it is told to."""
 
     def __init__(self, port):
         self.target, self.spoil = port, False
@@ -314,7 +314,7 @@ class Spoiler:
 
 
 def refused(pair):
-    """Strangers, a second standby, messages that were spoiled on the way."""
+    """Strangers, a second standby, and messages that are corrupted on the way."""
     flags = ("--durability", "replica", "--replica-missing", "degrade")
     with pair.primary(*flags) as one:
         admin = one.admin()

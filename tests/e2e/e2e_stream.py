@@ -1,9 +1,9 @@
 """Subscriptions: keyframes and deltas.
 
 Goal    whatever a client subscribed to (everything or a team, a rectangle or the whole map, every
-        tick or every few, read at once or much later), what it has put together from a keyframe and
-        deltas is exactly what a fresh keyframe shows; every order ends exactly once; a client that
-        does not read neither makes the server grow nor holds up anybody else.
+        tick or every few, read at once or much later), what it has built from a keyframe and deltas
+        is exactly what a fresh keyframe shows; every order ends exactly once; a client that does not
+        read neither makes the server grow nor holds up anybody else.
 Method  random orders, edits, spawns and removals in stepped worlds, with a printed seed.
 """
 
@@ -50,7 +50,7 @@ def deltas_add_up():
 
 
 def both_encodings_say_the_same():
-    """Plain and dense views of the same, compared after each tick, with all that a view can do."""
+    """Plain and dense views with the same options, compared after each tick; all options are tried."""
     source = random.Random(seed())
     for rules in (dict(sense_radius=3), dict(sense_radius=4, line_of_sight=True), dict(omniscient=True)):
         with Server() as server:
@@ -80,7 +80,7 @@ def both_encodings_say_the_same():
                     plain.take_all()
                     dense.take_all()
                     if plain.params.get("every"):
-                        continue  # what is owed comes when it comes; compared below
+                        continue  # its deltas come at ticks of their own; compared below
                     assert plain.mirror.tick == dense.mirror.tick
                     assert plain.mirror.state() == dense.mirror.state(), plain.difference(dense.mirror)
                     assert plain.mirror.ended == dense.mirror.ended
@@ -104,13 +104,13 @@ def slow_readers_catch_up():
         for _ in range(60):
             play.spawn(50)
         rect = [10, 0, 50, 60]
-        # Dense deltas are so short that a reader of them is hardly ever slow.
+        # Dense deltas are so short that their readers are hardly ever slow.
         slow = [Watcher(server, play.world, receive_buffer=4096, **params) for params in
                 (dict(encoding="plain"), dict(encoding="dense"), dict(team=play.teams[0], encoding="plain"),
                  dict(rect=rect), dict(rect=rect, every=3))]
         quick = Watcher(server, play.world)
         rounds = 0
-        # More than once, so that not only the last delta of one was late.
+        # More than once: a single late delta would prove little.
         while rounds < 4 or play.client.call("stats")["server"]["deltas_merged"] < 10:
             rounds += 1
             assert rounds < 40, "nobody was slow"
@@ -125,14 +125,14 @@ def slow_readers_catch_up():
         assert quick.mirror.keyframes == 1
         assert slow[0].mirror.deltas < quick.mirror.deltas
 
-        # As far as the server remembers, orders end once for slow readers, too.
+        # Each order ends once for slow readers, too, as far back as the server remembers.
         everything = quick.mirror.ended
         assert len(everything) == len({ended[0] for ended in everything}) > 0
         assert sorted(slow[0].mirror.ended) == sorted(everything)
 
 
 def late_joiners_see_the_same():
-    """While a world moves: who comes later ends with the mirror of who was there from the beginning."""
+    """In a moving world a late subscriber ends up with the same mirror as one that was there from the start."""
     source = random.Random(seed())
     with Server() as server:
         play = Play(server, source, 64, 2, sense_radius=4, tick_hz=100, budget_ms=5)
@@ -156,7 +156,7 @@ def late_joiners_see_the_same():
             until(lambda: play.client.call("world.info", world=play.world)["tick"] >= tick + 8, "eight ticks")
         play.client.call("world.pause", world=play.world)
         for watcher in first + late:
-            watcher.check()  # a view in which the last tick has changed nothing is sent nothing
+            watcher.check()  # a view that the last tick did not change is sent nothing
             there = first[views.index({key: watcher.params[key] for key in watcher.params
                                        if key not in ("world", "encoding")})]
             assert watcher.mirror.keyframes == 1, "a keyframe in the middle"
@@ -224,11 +224,11 @@ def a_reader_that_never_reads():
             name, params = quick.client.notification("delta")
             ticks.append(params["tick"])
             quick.mirror.apply(name, params)
-            if len(ticks) % 25 == 0:  # nobody ever arrives
+            if len(ticks) % 25 == 0:  # new goals before anybody arrives
                 send_all(len(ticks) % 50 == 0)
             if len(ticks) == 50:
                 rss = server.rss()
-        # A tick in which all wait for a new search is quiet, and tells nothing.
+        # A tick in which all agents wait for a search changes nothing, so it sends nothing.
         assert ticks == sorted(set(ticks)) and ticks[-1] - start < 200, "ticks were merged"
         assert quick.mirror.keyframes == 1
         if server.memory_tells():
@@ -253,7 +253,7 @@ def slow_readers_are_disconnected_on():
 
 
 def quiet_worlds_owe_nothing():
-    """A client that wants a delta every 1000 ticks gets the last one although nothing more happens."""
+    """A client that wants a delta every 1000 ticks still gets the last change when nothing more happens."""
     with Server() as server:
         admin = server.connect()
         world = admin.call("world.create", name="w", generator="open", width=16, height=16,

@@ -1,6 +1,6 @@
 """TLS on the TCP port and on the HTTP port.
 
-Goal    with a certificate both ports speak TLS 1.2 and 1.3 and nothing else; SIGHUP brings a new
+Goal    with a certificate both ports speak TLS 1.2 and 1.3 and nothing else; SIGHUP loads a new
         certificate without ending a session; a client that breaks TLS harms nobody else.
 Method  a real server, Python's ssl on the other side, certificates made by openssl on the spot.
 """
@@ -27,14 +27,14 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "../../clients/python"))
 import fogmarch  # noqa: E402
 
-warnings.simplefilter("ignore", DeprecationWarning)  # of TLS 1.1, which is to be refused
+warnings.simplefilter("ignore", DeprecationWarning)  # about TLS 1.1, which the server must refuse
 if shutil.which("openssl") is None:
     print("[ SKIPPED  ] install the Debian package openssl")
     sys.exit(77)
 
 
 class Case:
-    """A folder with a certificate, and a server that uses it."""
+    """A server with a certificate, and the folder of both."""
 
     def __init__(self, *flags, **options):
         self.folder = tempfile.mkdtemp(prefix="fogmarch-tls-")
@@ -166,7 +166,7 @@ def broken_tls():
         mute = socket.create_connection(("127.0.0.1", case.server.port), PATIENCE)
         half = socket.create_connection(("127.0.0.1", case.server.port), PATIENCE)
         half.sendall(b"\x16\x03\x01\x02\x00\x01\x00")
-        for silent in (mute, half):  # disconnected by the deadline for hello
+        for silent in (mute, half):  # the deadline for hello disconnects them
             try:
                 assert silent.recv(100) == b""
             except ConnectionResetError:
@@ -231,7 +231,7 @@ def https():
 
 
 def wss():
-    """What comes over wss is what comes over TCP; half a million bytes of it at once, too."""
+    """wss carries what TCP carries, even half a million bytes at once."""
     with WebCase() as case:
         web, tcp = case.open(), case.connect()
         world = web.call("world.create", name="w", generator="random", width=1024, height=1024,
@@ -268,12 +268,12 @@ def https_reload():
 
 
 def idle_sessions_are_small():
-    """Beside what the kernel keeps: 16 KiB each, nearly all of it OpenSSL's."""
+    """16 KiB each without the kernel's part, nearly all of it OpenSSL's."""
     count = 400
     with Case("--sessions-max", "1024") as case:
         if not case.server.memory_tells():
             return
-        clients = [case.connect() for _ in range(32)]  # what is allocated once is not theirs
+        clients = [case.connect() for _ in range(32)]  # one-time allocations do not count
         before = case.server.rss()
         clients += [case.connect() for _ in range(count)]
         size = (case.server.rss() - before) / count
@@ -330,7 +330,7 @@ def command_line():
         assert fogmarch("create", "w", "--generate", "open", "--tls-ca", case.ca).returncode == 0
         worlds = fogmarch("worlds", "--tls-ca", case.ca, "--json")
         assert '"name":"w"' in worlds.stdout.replace(" ", ""), worlds
-    with Server() as server:  # TLS to a server that has none
+    with Server() as server:  # TLS to a server without TLS
         done = subprocess.run([program, "--connect", f"127.0.0.1:{server.port}", "ping", "--tls-ca",
                                "/etc/hostname"], capture_output=True, text=True, check=False)
         assert done.returncode == 1, done
@@ -354,7 +354,7 @@ def python_library():
 
 
 def end():
-    """The last words reach a client over TLS too, and the session ends with a close_notify."""
+    """The last messages reach a client over TLS, too, and the session ends with a close_notify."""
     with Case() as case:
         client = case.connect()
         case.server.terminate()

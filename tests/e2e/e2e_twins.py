@@ -1,11 +1,11 @@
 """A player never learns what its team cannot see: over the wire.
 
 Goal    two servers whose worlds differ only out of a player's sight send that player the same bytes.
-Method  the same random commands go to both; in the part that nobody of the open part can see, each
-        server has walls, agents, orders and buildings of its own. All that comes in on the player's
-        connection is compared byte by byte: keyframes, deltas, results and errors. Ticks go by
-        world.step, with a budget that no search uses up. (tests/server/streams/test_sight.c does the same inside
-        the server, much more often.)
+Method  both get the same random commands; in a part of the map that the player's team cannot see, each
+        server has walls, agents, orders and buildings of its own. Everything that the player receives
+        is compared byte by byte: keyframes, deltas, results and errors. Ticks go by world.step, with a
+        budget that no search uses up. (tests/server/streams/test_sight.c does the same inside the
+        server, much more often.)
 """
 
 import random
@@ -18,7 +18,7 @@ ROUNDS = 60
 
 
 class Recorder(Client):
-    """Keeps every byte that comes in."""
+    """A client that keeps every byte that it receives."""
 
     def __init__(self, port):
         super().__init__(port)
@@ -71,7 +71,7 @@ class Twin:
         self.enemies, self.strangers, self.building = [], [], None
 
     def try_to(self, method, **params):
-        """An admin's request that may be refused."""
+        """Sends an admin's request, which may be refused."""
         try:
             return self.admin.call(method, world=self.world, **params)
         except RequestError as error:
@@ -115,8 +115,8 @@ def spawn(twin, team, cell):
 
 
 def compare(twins):
-    # The numbers of streams and of the session are drawn by lot and tell nothing; nor does what is made
-    # with each server's own key.
+    # The numbers of streams and of the session are random and reveal nothing; nor does the resume token,
+    # which is made with the server's own key.
     drawn = re.compile(rb"(\xa6stream|\xa7session)\xcf.{8}|(\xa6resume)\xd9\x6e[A-Za-z0-9_-]{110}", re.DOTALL)
     a, b = (drawn.sub(rb"\1\2", bytes(twin.player.bytes)) for twin in twins)
     if a != b:

@@ -1,9 +1,9 @@
-"""What a player's own units are doing: agent.report; and what games change of living ones: agent.set.
+"""What a player's own units are doing (agent.report), and what games change on living units (agent.set).
 
-Goal    a player hears of its own units, and of nobody else's, what their orders are, where they go
-        next and why they wait; and hears it again after it came back. Others may ask for anybody's.
-Method  a small world whose cells hold one unit each, ticks by world.step; the path that was told is
-        the path that is walked.
+Goal    a player learns of its own units, and of no others, what their orders are, where they go
+        next and why they wait; and gets it again after it resumes. Observers may ask for any unit.
+Method  a small world whose cells hold one unit each, ticks by world.step; the reported path must be
+        the path that the unit walks.
 """
 
 from e2e_save import load, save
@@ -11,7 +11,7 @@ from fogmarch_server import Server, run
 from mirror import Mirror
 
 SIDE = 32
-CANCELLED = 4  # of the reasons that orders end for
+CANCELLED = 4  # a reason for which orders end
 
 
 def make_world(client):
@@ -51,7 +51,7 @@ def a_player_hears_of_its_own_units():
         assert not first["waits_for_turn"] and first["substitute"] == []
         assert (second["agent"], second["state"], second["orders"], second["path"]) == (other, "idle", [], [])
         assert second["why"] == "it has no order"
-        # The path that it was told is the path that it walks.
+        # The unit walks the reported path.
         path = first["path"]
         assert path[-2:] == [14, 4] and len(path) < 2 * 32, first
         for step in range(0, len(path), 2):
@@ -59,13 +59,13 @@ def a_player_hears_of_its_own_units():
             now = report(player, world, mine, cells_max=2)[0]
             assert now["cell"] == path[step:step + 2], (now, path)
             assert now["path"] == path[step + 2:step + 6] or step + 6 > len(path), (now, path)
-        # After it came back it is sent the same.
+        # After the player resumes it is sent the same.
         before = report(player, world, mine, other)
         player.socket.close()
         player = server.connect(hello=False)
         assert player.call("hello", protocol=1, resume=resume)["resumed"]
         assert report(player, world, mine, other) == before
-        # Others' units are as if they did not exist, by any number; observers may ask for everybody.
+        # Units of other teams seem not to exist, whatever number names them; observers may ask for all.
         shown = player.call("subscribe", world=world)
         assert shown["subscription"] > 0
         admin.call("world.step", world=world)
@@ -97,7 +97,7 @@ def it_says_who_is_in_the_way():
 
 
 def endings(client, last):
-    """Orders that ended, of every delta up to the one with order `last`: order to reason and cell."""
+    """Orders that ended, from all deltas up to the one with order `last`: order to reason and cell."""
     ended = {}
     while last not in ended:
         numbers = client.notification("delta")[1].get("ended", [])
@@ -108,10 +108,10 @@ def endings(client, last):
 
 
 def queues_are_edited_and_orders_have_deadlines():
-    """A player edits the queues of its units by the numbers of its orders, and by nobody else's."""
+    """A player edits the queues of its units by the numbers of its own orders, and by no others."""
     with Server() as server, server.connect() as admin:
         world = make_world(admin)
-        # Another team's orders come first: a player's numbers are not the world's.
+        # Another team's orders come first, so that a player's numbers differ from the world's.
         enemy = admin.call("agent.spawn", world=world, team=2, cells=[30, 30])["agents"][0]
         for _ in range(3):
             admin.call("agent.order", world=world, agents=[enemy], kind="hold", queue=True)
@@ -152,7 +152,7 @@ def queues_are_edited_and_orders_have_deadlines():
             watcher.call("hello", protocol=1, token=token)
             assert watcher.refused("agent.cancel", world=world, agents=[1], orders=[1]) == "denied"
         assert queue() == [first, wait, instead, last, of_both], "refused means nothing done"
-        # Sent again with its id, it is done once.
+        # Sent again with the same id, it is carried out once.
         for _ in range(2):
             assert player.call("agent.cancel", orders=[first, last], command_id=7, **cancel) == {"count": 2}
         admin.call("world.step", world=world, ticks=30)
@@ -164,7 +164,7 @@ def queues_are_edited_and_orders_have_deadlines():
 
 
 def view(client, world, **params):
-    """A subscription's mirror, and a function that applies what comes until a condition holds."""
+    """Subscribes. Returns the mirror, and a function that applies messages until a condition holds."""
     mirror = Mirror()
     client.call("subscribe", world=world, **params)
     mirror.apply(*client.notification("keyframe"))
@@ -206,7 +206,7 @@ def games_write_on_units_and_turn_them():
         change(sight=10)
         follow_mine(lambda: my_view.looks[(14, 4)] != 0)
         assert report(mine, world, name)[0]["sight"] == 10
-        # It becomes hers, with its tag; its orders end, and it is mine no more.
+        # The unit changes teams and keeps its tag; its orders end, and the first player no longer has it.
         mine.call("agent.order", world=world, agents=[name], kind="move", goal=[30, 4])
         change(team=2)
         follow_all(lambda: all_seen.agents[unit][0] == 2)
@@ -218,7 +218,7 @@ def games_write_on_units_and_turn_them():
         assert her_view.tags == {new: b"again"} and her_view.agents[new][:3] == (2, 4, 4)
         assert mine.refused("agent.order", world=world, agents=[name], kind="stop") == "no_agent"
         assert hers.call("agent.order", world=world, agents=[new], kind="hold")["count"] == 1
-        # All of it is in a saved world.
+        # A saved world holds all of it.
         again = load(admin, save(admin, world)[0], name="again")["world"]
         loaded, _ = view(admin, again, team=0)
         assert loaded.tags == {unit: b"again"} and loaded.agents[unit][0] == 2
@@ -231,7 +231,7 @@ def games_write_on_units_and_turn_them():
 
 
 def units_stop_for_enemies_and_go_on():
-    """An attack-move: the delta tells whom the unit saw, by the name that the player's view gives it."""
+    """An attack-move: the delta names the enemy that the unit saw, by its name in the player's view."""
     with Server() as server, server.connect() as admin:
         world = make_world(admin)
         mine = admin.call("agent.spawn", world=world, team=1, cells=[2, 4, 2, 20])
@@ -239,7 +239,7 @@ def units_stop_for_enemies_and_go_on():
         unit, hunter = mine["names"]
         player, _ = sit_down(server, admin, world, 1)
         player.call("subscribe", world=world)
-        # Observers hear of it by ids, like of everything.
+        # Observers get ids, as for everything.
         admin.call("subscribe", world=world)
         order = player.call("agent.order", world=world, agents=[unit], kind="move", goal=[28, 4], alert=4)["order"]
 
@@ -255,7 +255,7 @@ def units_stop_for_enemies_and_go_on():
         assert told == [order, unit, shown, 14, 4] and shown != 0 and of_ids[1:] == [mine["agents"][0], hers, 14, 4]
         now = report(player, world, unit)[0]
         assert now["alerted"] and now["cell"] == [10, 4] and now["state"] == "holding" and "stopped" in now["why"]
-        # The name is one that the player may use: it sends another one after it, to fire from six cells.
+        # The player may use this name: it sends another unit after the enemy, to stop six cells away.
         chase = player.call("agent.order", world=world, agents=[hunter], kind="follow", target=shown, radius=6,
                             once=True)["order"]
         admin.call("world.step", world=world, ticks=30)
@@ -264,7 +264,7 @@ def units_stop_for_enemies_and_go_on():
                              (dict(kind="hold", once=True), "bad_value")):
             assert player.refused("agent.order", world=world, agents=[unit], **wrong) == error, wrong
         assert player.refused("agent.resume", world=world, agents=[shown]) == "no_agent"
-        # Told to go on while the enemy is there, it stops again; with ticks it walks by.
+        # Told to go on while the enemy is there, it stops again; with `ticks` it walks past.
         assert player.call("agent.resume", world=world, agents=[unit, hunter]) == {"count": 1}
         admin.call("world.step", world=world)
         assert alert_of(player)[0] == told

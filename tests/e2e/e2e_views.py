@@ -1,7 +1,7 @@
-"""Views that move: rectangles that are put elsewhere, and rectangles that follow an agent.
+"""Views that move: rectangles that a client moves, and rectangles that follow an agent.
 
 Goal    after any moves and ticks a client holds what a new subscription of the same rectangle
-        shows; an agent that leaves does so with the right reason; following keeps the agent in view.
+        shows; an agent leaves the view with the right reason; following keeps the agent in view.
 Method  random walks of agents and rectangles, ticks by world.step, a mirror beside fresh keyframes.
 """
 
@@ -29,7 +29,7 @@ class View(Mirror):
         self.apply(name, params)
 
     def hear_what_came(self):
-        """Messages of other views are left to them."""
+        """Applies the messages of this view, and leaves those of other views in the queue."""
         waiting, self.client.notifications = self.client.notifications, []
         for name, params in waiting:
             if params.get("subscription") == self.number:
@@ -44,7 +44,7 @@ class View(Mirror):
             self.hear_what_came()
 
     def drain(self):
-        """Takes what has come until an answer does."""
+        """Applies everything that the server had sent before it answered."""
         self.client.call("ping")
         self.hear_what_came()
 
@@ -67,11 +67,11 @@ def random_rect(source):
 
 
 def shows_what_is_there(view, client, **params):
-    """A client of every third tick is told a little later."""
+    """Whether the view equals a fresh one. A client that gets every third tick gets there a little later."""
     view.drain()
     fresh = View(client, rect=list(view.rect), **params)
     client.call("unsubscribe", subscription=fresh.number)
-    # Where nothing changed in sight there was no delta: the view's tick may be older.
+    # No delta is sent if nothing in sight changed, so the view's tick may be older.
     return view.tick <= fresh.tick and fresh.state() == view.state()
 
 
@@ -155,7 +155,7 @@ def following():
             client.call("subscription.move", subscription=view.number, rect=[0, 0, 5, 5])
             view.drain()
             assert view.rect == (0, 0, 5, 5)
-        # An agent that dies leaves the view where it is; one that is not there is not followed.
+        # When its agent dies the view stays where it is; an agent that does not exist cannot be followed.
         view = View(player, world=world, follow=name)
         admin.call("agent.remove", world=world, agents=[ids[0][0]])
         admin.call("world.step", world=world, ticks=3)
@@ -167,7 +167,7 @@ def following():
 
 
 def following_out_of_sight():
-    """A view goes after an enemy as long as its team sees it, and gives nothing away afterwards."""
+    """A view follows an enemy as long as its team sees it, and reveals nothing afterwards."""
     with Server() as server:
         admin = server.connect()
         world = admin.call("world.create", name="w", generator="open", width=SIDE, height=SIDE,
@@ -198,7 +198,7 @@ def following_out_of_sight():
         assert view.rect[:1] > stood[:1], "it was seen to go for a while"
         assert (name, 0) in view.reasons and name not in view.agents
         stood = view.rect
-        send(enemy, [36, 24], 40)  # comes back, but who says that it is the same one?
+        send(enemy, [36, 24], 40)  # it comes back, but the team cannot know that it is the same one
         assert view.rect == stood, "the view went after an enemy that nobody saw"
         back = [agent for agent, (team, *_) in whole.agents.items() if team == 2]
         assert len(back) == 1 and back != [name]

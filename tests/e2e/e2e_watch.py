@@ -1,8 +1,8 @@
-"""`fogmarch watch` as a full screen: keys, resizing, what it says when something goes wrong, and that it
-always gives the terminal back; and as plain lines where there is no screen.
+"""`fogmarch watch` as a full screen: keys, resizing, error messages, and that it always restores the
+terminal; and as plain lines where there is no screen.
 
-Method: watch runs on a pseudo-terminal; a small emulator keeps what its bytes would show. The world is
-paused where a picture is compared, so nothing here depends on how fast the machine is.
+Method: watch runs on a pseudo-terminal, and a small emulator keeps what its output would show. The world
+is paused where a picture is compared, so nothing here depends on how fast the machine is.
 """
 
 import codecs
@@ -34,12 +34,12 @@ map
 TTTT....WW
 """
 
-# What watch and ncurses send: the cursor's place, clearing, and things that do not move it.
+# What watch and ncurses send: cursor moves, clearing, and sequences that do not move the cursor.
 SEQUENCE = re.compile(r"\x1b(\[([0-9;?>]*)([A-Za-z])|[()][0AB]|[=>78])")
 
 
 class Screen:
-    """watch on a terminal of so many columns and rows, and what it shows."""
+    """watch on a terminal of the given size, and what it shows."""
 
     def __init__(self, port, *options, columns=80, rows=24, **environment):
         self.columns, self.rows = columns, rows
@@ -70,7 +70,7 @@ class Screen:
             if text[at] == "\x1b":
                 match = SEQUENCE.match(text, at)
                 if match is None:
-                    self.rest = text[at:]  # the rest of it comes later
+                    self.rest = text[at:]  # a sequence that is not complete yet
                     assert len(self.rest) < 40, f"what does {self.rest!r} do?"
                     return
                 if match[3] == "H":
@@ -86,7 +86,7 @@ class Screen:
             at += 1
 
     def read(self):
-        """Takes what comes within a moment. False when the terminal's other end is closed."""
+        """Reads for a moment. False when the terminal's other end is closed."""
         if not select.select([self.terminal], [], [], 0.2)[0]:
             return True
         try:
@@ -103,14 +103,14 @@ class Screen:
         return "\n".join(self.row(r) for r in range(self.rows))
 
     def wait(self, pattern):
-        """Until the screen shows something; the match."""
+        """Waits until the screen shows a pattern. Returns the match."""
         end = time.monotonic() + PATIENCE
         while not (match := re.search(pattern, self.text(), re.M)):
             assert time.monotonic() < end and self.read(), f"no {pattern!r} in:\n{self.text()}\n{self.raw[-300:]}"
         return match
 
     def end(self, status=0):
-        """Waits for the end; it must have given the terminal back. Returns what was printed after that."""
+        """Waits for the end; watch must have restored the terminal. Returns what it printed after that."""
         end = time.monotonic() + PATIENCE
         while self.read():
             assert time.monotonic() < end, "it does not end"
@@ -130,7 +130,7 @@ def cli(server, *arguments):
 
 
 def small_world(server, **more):
-    """A paused world of MAP with teams 1 and 2, agents 1 and 2 of team 1, and 3 of team 2, on their way."""
+    """A paused world of MAP: teams 1 and 2; agents 1 and 2 of team 1 and agent 3 of team 2, under way."""
     client = server.connect()
     world = client.call("world.create", name="small", map=MAP, paused=True, omniscient=True, **more)["world"]
     for _ in range(2):
@@ -158,7 +158,7 @@ def keys_select_follow_and_scale():
         screen.wait("planner " + re.escape(inspected["planner"]) + ": found, shared by 1; {} cells to go".format(
             len(inspected["path"]) // 2))
         screen.wait(r"search +\d+ open, \d+ closed, \d+ expansions")
-        screen.wait(r"^ +\.*@\**X|@.*X")  # it, its way and its goal
+        screen.wait(r"^ +\.*@\**X|@.*X")  # the agent, its path and its goal
         screen.press("\t")
         screen.wait("@ agent 2 .*idle at 0,4  order none")
         screen.press("\x1b[Z")  # Shift-Tab
@@ -347,7 +347,7 @@ def a_killed_server_is_told_in_words():
         words = screen.end(1)
         assert "fogmarch watch: " in words, words
         server.process.wait()
-        server.process.returncode = 0  # as meant
+        server.process.returncode = 0  # expected here
 
 
 def colours_when_there_are_some():
@@ -358,7 +358,7 @@ def colours_when_there_are_some():
                                               ({"NO_COLOR": "", "TERM": "vt100"}, "####", "\u2580"),
                                               ({}, "####", "\u2580")):
             screen = Screen(server.port, **environment)
-            if environment.get("TERM") == "vt100":  # has no other screen to take
+            if environment.get("TERM") == "vt100":  # has no alternate screen
                 screen.wait("Ctrl-C ends")
                 screen.press("q")
                 while screen.read():
@@ -367,7 +367,7 @@ def colours_when_there_are_some():
             else:
                 screen.wait("Ctrl-C ends")
                 if wanted != "####":
-                    screen.press("c")  # letters, and back
+                    screen.press("c")  # switches to letters, and back
                     screen.wait("####")
                     screen.press("c")
                     screen.wait("\u2580")

@@ -1,8 +1,8 @@
-"""A real server started for a test, and a client that speaks its protocol byte by byte.
+"""A real server for a test, and a client that speaks its protocol byte by byte.
 
-The server listens on 127.0.0.1, on a port that the system picks and that it writes to a file. It is
-ended by its process id. The client is written from proto/PROTOCOL.md alone and shares no code with
-the server, so that a mistake in one is not hidden by the same mistake in the other.
+The server listens on 127.0.0.1, on a port that the system picks; it writes the port to a file. The test
+ends it by its process id. The client is written from proto/PROTOCOL.md alone and shares no code with
+the server, so a mistake in one is not hidden by the same mistake in the other.
 """
 
 import os
@@ -22,18 +22,18 @@ except ImportError:
     sys.exit(77)
 
 REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
-PATIENCE = 60.0  # seconds until a test that waits for something fails
+PATIENCE = 60.0  # seconds that a test waits before it fails
 
 
 def seed():
-    """The seed of this run: FOGMARCH_SEED, or a fresh one; printed in any case."""
+    """The seed of this run: FOGMARCH_SEED, or a random one. Prints it in any case."""
     number = int(os.environ.get("FOGMARCH_SEED") or random.SystemRandom().randrange(2**32))
     print(f"[ SEED     ] to repeat this run: FOGMARCH_SEED={number}", flush=True)
     return number
 
 
 def until(condition, what):
-    """Waits for condition() to be true and returns what it gives. `what`: a text, or what makes one."""
+    """Waits until condition() is true and returns its value. `what`: a text, or a function that makes one."""
     end = time.monotonic() + PATIENCE
     while not (result := condition()):
         assert time.monotonic() < end, f"waited in vain for {what() if callable(what) else what}"
@@ -74,12 +74,12 @@ class Server:
             return file.read()
 
     def rss(self):
-        """Resident bytes of the server."""
+        """Resident memory of the server, in bytes."""
         with open(f"/proc/{self.process.pid}/statm") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def memory_tells(self):
-        """False under a sanitizer, which keeps much of what was released."""
+        """Whether rss() means something: not under a sanitizer, which keeps much released memory."""
         with open(f"/proc/{self.process.pid}/maps") as file:
             maps = file.read()
         return not any(name in maps for name in ("libasan", "libtsan", "libubsan"))
@@ -179,7 +179,7 @@ class Client:
             self.unpacker.feed(data)
 
     def take(self):
-        """Reads one message and puts it where it belongs. False when the server has disconnected."""
+        """Reads one message and stores it as an answer or a notification. False when the server has disconnected."""
         message = self.receive()
         if message is None:
             return False
@@ -204,7 +204,7 @@ class Client:
         return self.answer(self.send(method, **params))
 
     def refused(self, method, **params):
-        """Calls and returns the name of the error, which there must be."""
+        """Calls a method that must fail. Returns the name of the error."""
         try:
             result = self.call(method, **params)
         except RequestError as error:

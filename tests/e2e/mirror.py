@@ -1,11 +1,11 @@
-"""What a client holds of a subscribed view, built from keyframes and deltas."""
+"""The state of a subscribed view, built from keyframes and deltas."""
 
 
 import msgpack
 
 
 def numbers_of(data):
-    """The LEB128 numbers and single bytes of a dense delta: a generator that is sent "byte" or "number"."""
+    """A generator of a dense delta's bytes and LEB128 numbers; send it "byte" or "number" for the next one."""
     at = 0
     wanted = yield None
     while at < len(data):
@@ -24,7 +24,7 @@ def numbers_of(data):
 
 class Mirror:
     def __init__(self):
-        self.sizes = {}  # bytes of the last delta's entries
+        self.sizes = {}  # bytes of each entry of the last delta
         self.tick = None
         self.rect = None
         self.looks = {}
@@ -32,9 +32,9 @@ class Mirror:
         self.ended = []
         self.alerts = []
         self.buildings = {}  # number: owner, x, y, width, height
-        self.classes = {}  # of agents of another movement class than the first
-        self.tags = {}  # of agents that have one
-        self.motions = {}  # of agents of whom something is known: heading, speed, waypoints in half cells
+        self.classes = {}  # only agents whose movement class is not the first
+        self.tags = {}  # only agents that have a tag
+        self.motions = {}  # heading, speed and waypoints (in half cells) of agents for which they are known
         self.visible = None  # cells; None: subscribed without `sight`
         self.keyframes = 0
         self.deltas = 0

@@ -1,4 +1,4 @@
-"""A small world that is kept busy at random, and clients that hold views of it together."""
+"""A small world that is kept busy at random, and clients with views of it."""
 
 from fogmarch_server import until
 from mirror import Mirror
@@ -76,7 +76,7 @@ class Play:
 
 
 class Watcher:
-    """A client with one subscription and what it holds of it. Every other one reads dense deltas."""
+    """A client with one subscription and its mirror. Every other client reads dense deltas."""
 
     count = 0
 
@@ -91,7 +91,7 @@ class Watcher:
         self.mirror = Mirror()
 
     def take_all(self):
-        """Applies everything that was sent so far."""
+        """Applies everything that the server has sent so far."""
         self.client.call("ping")
         for name, params in self.client.notifications:
             assert params["subscription"] == self.subscription
@@ -99,7 +99,7 @@ class Watcher:
         self.client.notifications.clear()
 
     def check(self):
-        """Compares with a fresh keyframe. Who was behind gets what was held back as it reads."""
+        """Compares the mirror with a fresh keyframe. A client that was behind gets the rest as it reads."""
         asker = self.client
         fresh = asker.call("subscribe", **self.params)["subscription"]
         expected = Mirror()

@@ -8,7 +8,7 @@ from fogmarch_server import PATIENCE
 
 
 def form_of(said):
-    """What a probe printed, in the form of mirror.Mirror.state()."""
+    """Converts what a probe printed into the form of mirror.Mirror.state()."""
     assert said.get("agree"), ("the events do not tell what the view shows", said)
     x, y, width, height = said["rect"]
     looks = {(x + i % width, y + i // width): look for i, look in enumerate(said["looks"])}
@@ -23,7 +23,7 @@ def form_of(said):
 
 
 def mark(client, world, agent, enemy, spot, tick):
-    """Tags that come, change and go, and one that stops for an enemy: something else in some of the ticks."""
+    """Sets, changes and removes tags, and lets an agent stop for an enemy, each at a tick of its own."""
     if tick in (2, 5):
         client.call("agent.set", world=world, agents=[agent, enemy], tag=b"h" * tick, tag_shown=tick == 5)
     if tick == 8:
@@ -47,7 +47,7 @@ class Probe:
         return json.loads(line)
 
     def shown(self, tick):
-        """What it shows at a tick, and the rest of what it says."""
+        """The probe's view at a tick, and its whole answer."""
         said = self.ask("until", tick)
         return form_of(said), said
 
@@ -66,7 +66,7 @@ class Probe:
 
 
 def make_world(client, **options):
-    """A world with two teams: its number, theirs, and the bases of both."""
+    """Makes a world with two teams. Returns its number, those of the teams, and their bases."""
     made = client.call("world.create", name="arena", generator="skirmish", width=96, height=96, players=2, seed=3,
                        **options)
     teams = [client.call("team.create", world=made["world"])["team"] for _ in range(2)]
@@ -79,7 +79,7 @@ def around(base, count):
 
 
 def mirror_until(client, mirrors, tick):
-    """Applies what comes until all mirrors, by subscription, are at a tick."""
+    """Applies messages until all mirrors, a dictionary by subscription, have reached a tick."""
     while any(mirror.tick is None or mirror.tick < tick for mirror in mirrors.values()):
         name, params = client.notification("keyframe", "delta")
         mirrors[params["subscription"]].apply(name, params)

@@ -8,7 +8,7 @@ from fogmarch_server import Client
 
 
 def make_certificate(folder, name="localhost", subject=None):
-    """A self-signed certificate and its key. Returns their paths. `subject`: in place of /CN=name"""
+    """Makes a self-signed certificate and its key. Returns their paths. `subject` replaces /CN=name."""
     paths = os.path.join(folder, "certificate.pem"), os.path.join(folder, "key.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
                     "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", subject or f"/CN={name}",

@@ -1,9 +1,9 @@
-// tests/e2e/set_clock.c: another time of day for one process, which can be set while it runs.
+// tests/e2e/set_clock.c: a time of day for one process, which can be set while it runs.
 //
-// Preloaded (LD_PRELOAD), it adds what stands in the file FOGMARCH_CLOCK_FILE, a native int64_t of
-// seconds, to every time of day that is asked for. A write to the file sets the clock. The
-// monotonic clock is the system's, as it is when an operator or ntpd sets a real one. (libfaketime
-// cannot be used: jemalloc asks for the time before libfaketime has begun, and that hangs.)
+// Preloaded (LD_PRELOAD), it adds an offset to every time of day that the process reads: a native
+// int64_t of seconds in the file FOGMARCH_CLOCK_FILE. A write to the file sets the clock. The
+// monotonic clock stays the system's, as when an operator or ntpd sets a real one. (libfaketime
+// does not work: jemalloc asks for the time before libfaketime is initialized, and that hangs.)
 
 #include <fcntl.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static _Atomic int64_t none;
-static _Atomic int64_t *offset_s = &none; // the mapped file, once there is one
+static _Atomic int64_t *offset_s = &none; // points into the mapped file, once there is one
 
 __attribute__((constructor)) static void map_file(void)
 {
@@ -42,7 +42,7 @@ int clock_gettime(clockid_t clock, struct timespec *now)
 
 int gettimeofday(struct timeval *now, void *zone)
 {
-    (void)zone; // long obsolete
+    (void)zone; // obsolete in POSIX
     struct timespec time;
     clock_gettime(CLOCK_REALTIME, &time);
     *now = (struct timeval){.tv_sec = time.tv_sec, .tv_usec = time.tv_nsec / 1000};

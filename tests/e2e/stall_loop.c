@@ -1,8 +1,7 @@
-// tests/e2e/stall_loop.c: an event loop that stands still, when a test wants it to.
+// tests/e2e/stall_loop.c: stalls an event loop when a test wants it to.
 //
-// Preloaded (LD_PRELOAD), it keeps the thread that accepts a connection turning in circles for
-// good, as soon as the file FOGMARCH_STALL_FILE is there: what a library does that has lost its
-// way.
+// Preloaded (LD_PRELOAD), it makes the thread that accepts a connection spin for ever once the
+// file FOGMARCH_STALL_FILE exists, as a faulty library would.
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@ int accept4(int fd, struct sockaddr *address, socklen_t *restrict size, int flag
 {
     const char *path = getenv("FOGMARCH_STALL_FILE");
     while (path != NULL && access(path, F_OK) == 0) {
-        usleep(1000); // so as not to take the processor from others
+        usleep(1000); // leaves the processor to others
     }
     return (int)syscall(SYS_accept4, fd, address, size, flags);
 }

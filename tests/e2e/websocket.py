@@ -1,7 +1,7 @@
-"""A WebSocket client of the bare RFC 6455, with the same face as fogmarch_server.Client.
+"""A plain RFC 6455 WebSocket client with the same interface as fogmarch_server.Client.
 
-Written from the RFC, so that what the server's library lets through is seen as it is: each frame
-that comes in is kept as it came.
+It is written from the RFC and keeps each frame as it came in, so that tests see what the server
+really sends.
 """
 
 import base64
@@ -15,7 +15,7 @@ TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 
 
 class Refused(Exception):
-    """The handshake was answered with something else than 101."""
+    """The answer to the handshake was not 101."""
 
     def __init__(self, status):
         super().__init__(f"status {status}")
@@ -25,14 +25,14 @@ class Refused(Exception):
 class WebSocketClient(Client):
     def __init__(self, port, path="/ws", origin=None, protocol="fogmarch", receive_buffer=None,
                  ca=None, host=None):
-        """With `ca`, a file of certificates to trust, it is wss instead of ws."""
+        """With `ca`, a file of trusted certificates, it uses wss instead of ws."""
         super().__init__(port, receive_buffer=receive_buffer)
         if ca is not None:
             context = ssl.create_default_context(cafile=ca)
             self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
         self.buffer = b""
         self.close_code = None
-        self.messages = 0  # whole binary messages that came in
+        self.messages = 0  # complete binary messages received
         lines = [f"GET {path} HTTP/1.1", f"Host: {host or f'127.0.0.1:{port}'}", "Upgrade: websocket",
                  "Connection: Upgrade", "Sec-WebSocket-Version: 13",
                  "Sec-WebSocket-Key: " + base64.b64encode(os.urandom(16)).decode()]
@@ -82,7 +82,7 @@ class WebSocketClient(Client):
         return data
 
     def receive_frame(self):
-        """Opcode, final, payload; None when the connection is over."""
+        """Returns opcode, final, payload; None when the connection has ended."""
         head = self._read(2)
         if head is None:
             return None

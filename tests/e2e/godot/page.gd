@@ -1,4 +1,4 @@
-# page.gd: the script of README.md as a scene's, until its agents have moved.
+# page.gd: runs the script of README.md as a scene, until its agents have moved.
 
 extends SceneTree
 

@@ -1,8 +1,9 @@
 # probe.gd: what a view of the add-on shows, for e2e_godot.py, which compares it with what the bytes say.
 #
-# FOGMARCH_PROBE is JSON: port, world, team, ticks (those at which the view is printed; after the last it ends),
-# rects (tick: rectangle to move to after it), resume_at (the tick after which the connection is broken), certificate
-# (over TLS: a file with the one that is trusted, or "system"). A second model is kept from the signals alone; "agree" is whether it is the same as the view.
+# FOGMARCH_PROBE is JSON: port, world, team, ticks (at which the view is printed; after the last one the probe ends),
+# rects (tick: rectangle to which the view moves after it), resume_at (the tick after which the connection is dropped),
+# certificate (for TLS: a file with the trusted one, or "system"). A second model is built from the signals alone;
+# "agree" tells whether it equals the view.
 
 extends SceneTree
 

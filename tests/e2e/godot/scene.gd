@@ -1,5 +1,5 @@
-# scene.gd: the example scene, headless: its TileMap shows what its view shows, a click sends its units, and they
-# arrive. FOGMARCH_PORT is the server's. Ends with 0 when all is well.
+# scene.gd: checks the example scene, headless: its TileMap shows what its view shows, a click sends its units, and
+# they arrive. FOGMARCH_PORT is the server's port. Exit status 0: all is well.
 
 extends SceneTree
 
@@ -24,7 +24,7 @@ func _fail(text):
 	return true
 
 
-# Cells that are known; -1: the map shows something else than the view.
+# The number of known cells; -1: the map and the view differ.
 func _known():
 	var view = march.view
 	var known = 0
