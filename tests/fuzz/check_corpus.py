@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The archives of the fuzz corpus are as tests/fuzz/merge writes them: the same inputs, the same bytes.
+"""Checks that the archives of the fuzz corpus are as tests/fuzz/merge writes them: same inputs, same bytes.
 
     python3 tests/fuzz/check_corpus.py [FOLDER]
 

@@ -1,11 +1,9 @@
-// tests/fuzz/check_method_seeds.c: every method has a seed in which the server does what it asks
-// for.
+// tests/fuzz/check_method_seeds.c: every method has a seed in which it succeeds.
 //
 //   check_method_seeds FOLDER...
 //
-// Runs all seeds in them of fuzz_methods.c as the fuzzer does, and names the methods that none of
-// them got an answer from that is no error: from such a seed mutations do not get past the first
-// check.
+// Runs all seeds of fuzz_methods.c in these folders as the fuzzer does, and prints the methods that
+// only returned errors: from such seeds mutations do not get past the method's first check.
 
 #include "tests/fuzz/live.h"
 
@@ -48,7 +46,7 @@ static void run_seeds(const char *path)
     free(entries);
 }
 
-// What is refused without a second server, or without journals, neither of which there is here.
+// Methods that are always refused here, without a second server and without journals.
 static bool needs_more(fm_method method)
 {
     return method == FM_METHOD_JOURNAL_FOLLOW || method == FM_METHOD_STANDBY_PROMOTE;

@@ -1,9 +1,9 @@
-// tests/fuzz/fuzz_commands.c: what a journal holds between two keyframes: commands and tick records
-// as bytes, whatever they are, given to a small world.
+// tests/fuzz/fuzz_commands.c: any bytes as the commands and tick records that a journal holds
+// between two keyframes, given to a small world.
 //
-// Each blob is refused with a sentence, or packs to the same bytes again and may be done: commands
-// are accepted or refused by the world, whole; records are replayed. A second world gets what was
-// packed again, and replays what the first one recorded; the two have one digest after every tick.
+// Each blob is refused with a sentence, or packs to the same bytes again: the world accepts or
+// refuses a command as a whole, and replays a record. A second world gets the bytes that were
+// packed again, and replays what the first one recorded; both have the same digest after each tick.
 //
 // An input: byte 0 chooses the rules; then blobs, each with its size before it (one byte). A blob
 // of size 0 is a tick that the first world runs by itself, and the second one replays.
@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define BLOBS_MAX  64u
-#define BUDGET     200u // expansions of a tick that is run
+#define BUDGET     200u // expansions of a tick
 #define AGENTS_MAX 64u
 
 struct pair {
@@ -129,7 +129,7 @@ static void take_record(struct pair *pair, const uint8_t *bytes, size_t size)
     fm_writer_clear(&pair->writer);
     status = fm_record_pack(&copy->record, &pair->writer);
     FM_ASSERT(status == FM_OK);
-    if (bytes[1] == FM_RECORD_VERSION) { // an older one is written as a new one
+    if (bytes[1] == FM_RECORD_VERSION) { // older records are written in the current version
         check_same_bytes(&pair->writer, bytes, size);
     }
     replay_both(pair, &copy->record);

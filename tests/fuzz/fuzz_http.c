@@ -1,14 +1,14 @@
 // tests/fuzz/fuzz_http.c: any bytes to the HTTP port, on up to four connections: requests,
 // handshakes, frames, in any pieces, with clients that leave, stall and come back.
 //
-// Every answer has a sound head and the length that it says, every frame of a WebSocket is sound
-// and none follows a close frame, nothing is sent to who was disconnected. When nobody does
-// anything, all connections end by themselves in a minute, and nothing is left. What the
-// decoder of frames accepts wslay accepts, with the same bytes of messages.
+// Every answer has a valid head and the length that it claims, every frame of a WebSocket is valid
+// and none follows a close frame, and nothing is sent to a disconnected client. When all clients
+// are idle, all connections end within a minute and nothing is left. wslay accepts what our frame
+// decoder accepts, and decodes the same messages.
 //
 // An input is what a client sends, as it is. 0xfe begins a step instead: the byte behind it says
-// what happens (enum step), its upper half how much or to whom. The first byte says how the server
-// is set up, and whether the rest is frames for the two decoders alone.
+// what happens (enum step), its upper half how much or to which client. The first byte says how the
+// server is set up, and whether the rest is frames for the two decoders alone.
 
 #include "tests/fuzz/fuzz.h"
 
@@ -24,22 +24,22 @@
 #include <wslay/wslay.h>
 
 #define PIPES_MAX 4u
-#define HELD_MAX  ((size_t)1 << 20) // of bytes for a connection that is not read from
+#define HELD_MAX  ((size_t)1 << 20) // bytes that wait for a connection that is not read from
 #define STEP_BYTE 0xfeu
 #define CHECK_MS  100u
-#define END_MS    60000u // until nobody is left who does nothing
+#define END_MS    60000u // until all idle clients are disconnected
 #define BIG_SIZE  100000u
 
 enum step {
     STEP_CUT,      // what was sent arrives here
-    STEP_CLIENT,   // another client goes on; it connects if it is not there
+    STEP_CLIENT,   // switches to another client, which connects if necessary
     STEP_HANG_UP,  //
-    STEP_STALL,    // it reads no more
-    STEP_READ,     // it does again
+    STEP_STALL,    // the client stops reading
+    STEP_READ,     // the client reads again
     STEP_SLEEP,    // 100 ms, twice that, four times ...
-    STEP_METRICS,  // they are there
-    STEP_SOCKET,   // a handshake that is right
-    STEP_BYTEWISE, // from now on bytes arrive one by one, or no longer
+    STEP_METRICS,  // the metrics are ready
+    STEP_SOCKET,   // a valid handshake
+    STEP_BYTEWISE, // switches on or off that bytes arrive one by one
     STEP_COUNT,
 };
 
@@ -48,7 +48,7 @@ struct pipe {
     bool is_closing, is_finishing, is_paused, is_stalled;
     bool is_socket;                    // was answered with 101
     bool has_closed;                   // a close frame was sent
-    uint32_t unsent_count, sent_count; // messages; of the latter the owner is still to be told
+    uint32_t unsent_count, sent_count; // messages; the owner was not yet notified of the sent ones
     size_t unsent_size;
     uint8_t *held; // owned; arrived, but not read
     size_t held_size;
@@ -71,7 +71,7 @@ uint64_t fm_clock_now_ns(void)
     return now_ns;
 }
 
-// ---- metrics, which are there sooner or later ---------------------------------------------------
+// ---- metrics, which are ready some time later ---------------------------------------------------
 
 struct fm_metrics {
     void (*on_ready)(void *context);
@@ -103,7 +103,7 @@ void fm_metrics_take(fm_metrics *asked, fm_job *job)
     (void)asked, (void)job;
 }
 
-// No scrape ever waits that long here, unless a visitor does.
+// Called when a scrape has waited too long.
 void fm_metrics_make_do(fm_metrics *asked)
 {
     asked->on_ready(asked->context);
@@ -210,7 +210,7 @@ static const fm_transport_ops pipe_ops = {
 
 // ---- the session of a WebSocket -----------------------------------------------------------------
 
-// What it does is said by the bytes that it gets.
+// The last byte that it gets says what it does.
 static void session_received(void *owner, const uint8_t *bytes, size_t size)
 {
     fm_transport *transport = owner;
@@ -347,8 +347,7 @@ static void come(uint32_t index)
     struct pipe *pipe = calloc(1, sizeof *pipe);
     FM_ASSERT(pipe != NULL);
     pipe->base.ops = &pipe_ops;
-    pipe->base.is_loopback =
-        index != PIPES_MAX - 1; // one is a stranger, who is told nothing of worlds
+    pipe->base.is_loopback = index != PIPES_MAX - 1; // one is remote: it gets nothing about worlds
     strcpy(pipe->base.peer, "127.0.0.1");
     all.pipes[index] = pipe;
     fm_http_accept(all.http, &pipe->base);
@@ -380,7 +379,7 @@ static void read_all(struct pipe *pipe)
     pipe->unsent_count = 0;
 }
 
-// Time passes, in steps in which time-outs are looked at.
+// Lets time pass, and checks time-outs after each step.
 static void sleep_ms(uint32_t ms, uint32_t step_ms)
 {
     for (uint32_t slept = 0; slept < ms; slept += step_ms) {
@@ -450,7 +449,7 @@ static void play(const uint8_t *bytes, size_t size)
     arrive(bytes + begin, size - begin);
 }
 
-// Nobody does anything more, and everybody reads.
+// All clients read and do nothing more.
 static void end(void)
 {
     for (uint32_t i = 0; i < PIPES_MAX; i++) {
@@ -464,7 +463,7 @@ static void end(void)
     settle();
     sleep_ms(END_MS, END_MS / 60);
     for (uint32_t i = 0; i < PIPES_MAX; i++) {
-        // A session that has told its transport to wait is the one to know how long.
+        // A session that has paused its transport decides itself how long.
         FM_ASSERT(all.pipes[i] == NULL || all.pipes[i]->is_paused || all.pipes[i]->has_closed);
         if (all.pipes[i] != NULL) {
             end_pipe(i);
@@ -473,7 +472,7 @@ static void end(void)
     FM_ASSERT(all.hub.session_count == 0);
 }
 
-// ---- frames, and what wslay makes of them -------------------------------------------------------
+// ---- frames, decoded by wslay, too --------------------------------------------------------------
 
 struct source {
     const uint8_t *bytes;
@@ -491,7 +490,7 @@ static ssize_t read_source(uint8_t *out, size_t size, int flags, void *context)
     return size == 0 ? -1 : (ssize_t)size;
 }
 
-// @return bytes of messages, SIZE_MAX: it refuses a frame
+// @return bytes of messages; SIZE_MAX: wslay refuses a frame
 static size_t decode_with_wslay(const uint8_t *bytes, size_t size, uint8_t *out)
 {
     struct source source = {.bytes = bytes, .size = size};
@@ -526,7 +525,7 @@ static void compare_decoders(const uint8_t *bytes, size_t size)
     }
     size_t their_count = decode_with_wslay(bytes, size, theirs);
     if (heard.error_code == 0 && heard.close_code == 0 && their_count == SIZE_MAX) {
-        // They refuse a length before the mask behind it has come; we do then.
+        // wslay refuses a length before the mask behind it has come; our decoder does so with it.
         static const uint8_t mask[4];
         uint8_t nothing[sizeof mask];
         fm_websocket_decode(&decoder, mask, sizeof mask, nothing, &heard);

@@ -1,10 +1,9 @@
 // tests/fuzz/fuzz_journal.c: any file as a journal: refused with its name and a sentence, or read
 // to its end in the order of its positions.
 //
-// Byte 0 chooses: even, the rest is the file as it lies on the disk; odd, the rest is a program
-// that fills the tables of a sound database with rows of any types and values (rows, below), whose
-// checksums are mostly right. The former finds what SQLite lets through, the latter what comes
-// after.
+// Byte 0 chooses: even, the rest is the file itself; odd, the rest is a program that fills the
+// tables of a valid database with rows of any types and values (rows, below), mostly with right
+// checksums. The former finds what SQLite lets through, the latter tests the code behind it.
 
 #include "tests/fuzz/fuzz.h"
 
@@ -21,7 +20,7 @@
 
 #define ROWS_MAX  512u // read of one journal
 #define BLOB_MAX  255u
-#define WORLD_MAX ((size_t)1 << 20) // bytes of a keyframe's world that are asked for
+#define WORLD_MAX ((size_t)1 << 20) // bytes read of a keyframe's world, at most
 
 // ---- the file ----------------------------------------------------------------------------------
 
@@ -45,8 +44,8 @@ static void write_file(const uint8_t *bytes, size_t size)
 
 // ---- the program -------------------------------------------------------------------------------
 
-// A database in memory that has the tables and nothing else. It is filled within a transaction that
-// is taken back once its file has been copied: making it again took as long as reading it.
+// A database in memory with empty tables. Each input fills it within a transaction, which is rolled
+// back after its file was copied: making it again would take as long as reading it.
 struct database {
     sqlite3 *db;
     sqlite3_stmt *meta, *row, *keyframe;
@@ -113,7 +112,7 @@ static void bind_any(struct maker *maker, sqlite3_stmt *row, int column)
     }
 }
 
-// A row that is there already stays.
+// An existing row stays.
 static void insert(sqlite3_stmt *row)
 {
     sqlite3_step(row);
@@ -199,7 +198,7 @@ static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
     return row;
 }
 
-// As in server/journal/journal_file.c, but that every column takes everything.
+// As in server/journal/journal_file.c, but every column takes any type.
 static const struct database *the_database(void)
 {
     static struct database made;

@@ -1,14 +1,13 @@
 // fuzz_log.c: what a node reads from etcd: a world's log, the gateway's answers, owners and tokens.
 //
-// Holds to: any bytes are refused with a sentence, and nothing is left behind, or they are a log. A
-// log becomes a journal in the folder that was named, under the world's own number and name, and
-// that holds the rows of the log, each once and in their order. The text of an owner or a token
-// that is taken is one that a node could have written. An answer of HTTP is taken whole or not at
-// all.
+// What must hold: any bytes are refused with a sentence and without a leak, or they are a log. A
+// log becomes a journal in the given folder, under the world's own number and name, which holds
+// each row of the log once and in order. An accepted owner or token is one that a node could have
+// written. An HTTP answer is taken as a whole or not at all.
 //
-// The first byte says what the others are; a member of etcd is made up that answers from them
-// (--wrap of fm_etcd_link_*). Where a log is `sound` its sums are made right, where it is `plain`
-// its bytes are packed first, so that what is tried is behind them.
+// The first byte says what the others are. A simulated member of etcd answers with them (--wrap of
+// fm_etcd_link_*). If a log is `sound` its checksums are corrected, if it is `plain` its bytes are
+// packed first, so that the code behind those checks is tested.
 
 #include "server/base/clock.h"
 #include "server/cluster/etcd_link.h"
@@ -22,7 +21,7 @@
 
 #define VALUES_MAX 24u
 #define NUMBER     1u
-#define EPOCH      9u // of the one who reads
+#define EPOCH      9u // of the node that reads
 
 enum {
     FLAG_KIND = 3,
@@ -51,9 +50,9 @@ static struct {
     uint8_t flags;
     fm_writer values[VALUES_MAX]; // keyframe, its bytes, records
     uint32_t count;
-    uint64_t position; // of the first record; it is known when that is asked for
+    uint64_t position; // of the first record; known from the request
     fm_writer request, answer;
-    size_t given; // bytes of the answer
+    size_t given; // bytes of the answer so far
     uint64_t now_ns;
 } member;
 
@@ -95,7 +94,7 @@ static void add_kv(json_t *kvs, const char *key, const fm_writer *value)
     fm_writer_fini(&text);
 }
 
-// What lies at the key, and with records all that follow it.
+// The value at the key; for records also all values behind it.
 static json_t *find(const char *key)
 {
     json_t *kvs = json_array();
@@ -139,8 +138,8 @@ static void answer_request(void)
     json_decref(answer), json_decref(json);
 }
 
-// Answers in two pieces at least. Where there is no more, so much time passes that nobody tries
-// again.
+// Answers in at least two pieces. When no more is left, so much time passes that the reader does
+// not try again.
 size_t __wrap_fm_etcd_link_receive(fm_etcd_link *link, void *bytes, size_t size,
                                    uint64_t deadline_ns)
 {
@@ -194,7 +193,7 @@ static void make_sound(void)
     }
 }
 
-// Of a plain record the first two bytes are `more` and the epoch.
+// In a plain record the first two bytes are `more` and the epoch.
 static void put_plain(fm_writer *value, uint32_t index, const uint8_t *bytes, size_t size)
 {
     size_t head = index > 1 && size >= 2 ? 2 : 0;
@@ -207,7 +206,7 @@ static void put_plain(fm_writer *value, uint32_t index, const uint8_t *bytes, si
     FM_ASSERT(fm_world_log_compress(bytes + head, size - head, value) == FM_OK);
 }
 
-// Values, each behind its size.
+// Splits the input into values, each behind its size.
 static void take_values(const uint8_t *bytes, size_t size)
 {
     for (size_t at = 0; at + 2 <= size && member.count < VALUES_MAX;) {
@@ -228,7 +227,7 @@ static void take_values(const uint8_t *bytes, size_t size)
     }
 }
 
-// The journal holds what the log did, and nothing else is in the folder.
+// The journal holds the rows of the log, and the folder holds nothing else.
 static void check_journal(const struct log_taking *taking, const char *path)
 {
     char error[FM_JOURNAL_ERROR_SIZE];
@@ -239,7 +238,7 @@ static void check_journal(const struct log_taking *taking, const char *path)
     FM_ASSERT(strncmp(path, fm_fuzz_folder(), strlen(fm_fuzz_folder())) == 0 &&
               strrchr(path, '/') == path + strlen(fm_fuzz_folder()));
     if (fm_journal_reader_open(path, &reader, error) != FM_OK) {
-        FM_ASSERT(error[0] != '\0'); // that world is none; who takes it says so
+        FM_ASSERT(error[0] != '\0'); // the keyframe's world is invalid; its reader says so
         return;
     }
     const fm_journal_info *info = fm_journal_reader_info(reader);

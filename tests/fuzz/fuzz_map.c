@@ -1,5 +1,5 @@
 // tests/fuzz/fuzz_map.c: any bytes as a .map file: refused with a line and a sentence, or a grid
-// that is written and read again as the same one.
+// that is the same when it is written and read again.
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,21 +1,21 @@
 // tests/fuzz/fuzz_methods.c: any requests of any role, in any order, to a live world: every one is
-// answered once, with whole messages of the protocol, and when all have gone nothing is left.
+// answered once, with whole messages of the protocol, and when all clients have disconnected
+// nothing is left.
 //
-// An input is a small program, so that what a mutation makes of it is mostly still one:
+// An input is a small program, so that most mutations are still programs:
 //
 //   byte 0   which world to begin with (setups, below)
-//   then     steps: what to do, size of what follows, so many bytes; nothing is left out by a cut
+//   then     steps: what to do, size of what follows, so many bytes; a cut step still runs
 //            0x00..0x7f   the request of the method of that number, with fields from the bytes
 //            0x80..0xff   other things that happen: enum step
 //
-// A request takes, of its bytes: who sends it and how (see send_request), and then for each field
-// of the method, in the order of proto/protocol.def, one byte that says how its value is chosen,
-// and what that takes. Behind its end all bytes are 0: an optional field that is new in the list is
-// absent in old inputs, and theirs keep their meaning.
+// A request's bytes are: which client sends it and how (see send_request); then for each field of
+// the method, in the order of proto/protocol.def, one byte that says how its value is chosen, and
+// the bytes that this needs. Missing bytes count as 0, so old inputs leave out optional fields that
+// were added later and keep their meaning.
 //
-// Values are mostly such that the request gets far: numbers that answers have named, words that the
-// handler knows, cells of the map. Sizes of worlds and numbers of ticks are kept small, since what
-// takes long is not what can go wrong.
+// Most values let the request get far: numbers from answers, words that the handler knows, cells of
+// the map. Worlds and numbers of ticks are small: large ones take long and find no more bugs.
 
 #include "tests/fuzz/live.h"
 #include "tests/support/params.h"
@@ -25,11 +25,11 @@
 #include <string.h>
 
 #define STEPS_MAX       48u
-#define MAP_SIDE_MAX    48u // cells of worlds that requests make
+#define MAP_SIDE_MAX    48u // cells, of worlds that requests make
 #define TICKS_ASKED_MAX 24u
 #define ELEMENTS_MAX    64u
-#define SLEEP_MAX_MS    12000u // of one input: longer than every time-out
-#define AGENTS_MAX      64u    // of the world to begin with; room for more takes time to make
+#define SLEEP_MAX_MS    12000u // in one input: longer than every time-out
+#define AGENTS_MAX      64u    // of the first world; making room for more takes time
 #define TEAMS_MAX       8u
 
 enum step {
@@ -38,20 +38,20 @@ enum step {
     STEP_STALL,        // client, whether it reads
     STEP_HANG_UP,      // client; another one takes its place
     STEP_SETTLE,       // all that is due is done
-    STEP_TOKEN,        // client: comes back with the token made last
+    STEP_TOKEN,        // client: connects again with the latest token
     STEP_COUNT,
 };
 
-// Who is there from the beginning.
+// The clients that are connected from the beginning.
 enum client {
     CLIENT_ADMIN,
     CLIENT_PLAYER_1,
     CLIENT_PLAYER_2,
     CLIENT_OBSERVER,
     CLIENT_DEBUG,
-    CLIENT_NOBODY, // has said nothing yet
+    CLIENT_NOBODY, // has not sent hello
     CLIENT_ADMIN_2,
-    CLIENT_GUEST, // with what token.create gives, after STEP_TOKEN
+    CLIENT_GUEST, // uses a token from token.create, after STEP_TOKEN
 };
 
 static const char grants[] = "admin aaaaaaaaaaaaaaaa\n"
@@ -80,7 +80,7 @@ static const char map[] = "type octile\nheight 12\nwidth 20\nmap\n"
                           "....................\n"
                           "..............@@@@@@\n";
 
-// The first byte: what the world is like. Texts are values of world.create.
+// The worlds that the first byte chooses from. Texts are values of world.create.
 struct setup {
     const char *occupancy, *planner, *classes;
     uint32_t neighbours;
@@ -207,7 +207,7 @@ static const char *const words[] = {
     "2-arena.journal",
 };
 
-// What is right for a field, in the list above: first and count.
+// The words in the list above that a field takes: first and count.
 static const struct {
     fm_field field;
     const char *first, *last;
@@ -261,7 +261,7 @@ static const char *choose_word(fm_field field, uint8_t choice)
     return words[first + choice % count];
 }
 
-// Which numbers that answers have named a field takes; FM_KNOWN_COUNT: none.
+// Which kind of numbers from answers a field takes; FM_KNOWN_COUNT: none.
 static fm_known_kind known_of(fm_field field, bool by_name)
 {
     switch (field) {
@@ -291,7 +291,7 @@ static fm_known_kind known_of(fm_field field, bool by_name)
     }
 }
 
-// What is too large for the method stays so, and is refused.
+// Values that are too large for the method stay too large, so that it refuses them.
 static uint64_t keep_small(const struct param *param, uint64_t number)
 {
     bool is_side = param->field == FM_FIELD_WIDTH || param->field == FM_FIELD_HEIGHT;
@@ -364,7 +364,7 @@ static void pack_text(struct reader *reader, msgpack_packer *packer, const struc
     msgpack_pack_str_with_body(packer, text, size);
 }
 
-// The map and pieces of it, or a world that was saved, so that uploads become worlds.
+// The map and pieces of it, or a saved world, so that uploads become worlds.
 static void pack_bytes(struct reader *reader, msgpack_packer *packer)
 {
     uint8_t mode = next(reader);
@@ -403,7 +403,7 @@ static void pack_uints(struct reader *reader, msgpack_packer *packer, const stru
         } else if (kind != FM_KNOWN_COUNT) {
             msgpack_pack_uint64(packer, fm_live_known(kind, choice));
         } else {
-            msgpack_pack_uint64(packer, choice % (i % 2 == 0 ? 21 : 13)); // cells, and beside them
+            msgpack_pack_uint64(packer, choice % (i % 2 == 0 ? 21 : 13)); // or beside the map
         }
     }
 }
@@ -437,8 +437,7 @@ static void pack_value(struct reader *reader, msgpack_packer *packer, const stru
     }
 }
 
-// A field that may be left out is there when its first byte is odd, one that must be there unless
-// it is 0xff.
+// An optional field is present if its first byte is odd, a required one unless that byte is 0xff.
 static uint32_t pack_fields(struct reader *reader, msgpack_packer *packer, fm_method method,
                             bool by_name)
 {
@@ -477,8 +476,8 @@ static void send_fields(fm_method method, uint32_t client, bool notify, size_t p
     msgpack_sbuffer_destroy(&buffer);
 }
 
-// Who: bits 0 to 2 the client, bit 3: no answer is wanted, bit 4: the next step comes at once, bit
-// 5: in small pieces.
+// First byte: bits 0 to 2: the client; bit 3: a notification; bit 4: the next step follows at once;
+// bit 5: in small pieces.
 static void send_request(struct reader *reader, fm_method method)
 {
     uint8_t how = next(reader);
@@ -675,7 +674,7 @@ static const fm_config *make_config(void)
     return &config;
 }
 
-// The server with everybody and a world, before the steps.
+// Starts the server with all clients and a world, before the steps.
 static void begin(const struct setup *setup, const fm_config *config, const fm_config *worlds)
 {
     fm_live_begin(config, worlds);
@@ -689,7 +688,7 @@ static void begin(const struct setup *setup, const fm_config *config, const fm_c
     fm_live_settle();
 }
 
-// The journal that can be looked at: of a world that ran for a second, before the first input.
+// Makes a journal that replays can open: of a world that ran for a second, before the first input.
 static const fm_config *make_journal(const fm_config *worlds)
 {
     static fm_config config;

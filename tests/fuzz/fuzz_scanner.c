@@ -1,5 +1,5 @@
-// tests/fuzz/fuzz_scanner.c: any bytes at all: the scanner agrees with msgpack-c and with itself,
-// and what it accepts the request check answers.
+// tests/fuzz/fuzz_scanner.c: any bytes: the scanner agrees with msgpack-c and with itself, and the
+// request check handles every message that it accepts.
 //
 // libFuzzer target. The first byte chooses how the rest is cut into pieces. Built with
 // FOGMARCH_FUZZ (preset fuzz); the seeds in corpus/scanner/ are written by
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-// Small enough that a promise which passes costs msgpack-c no more than a few MiB.
+// Small enough that a header with a large size costs msgpack-c no more than a few MiB.
 static const fm_scan_limits limits = {
     .size_max = 1u << 16,
     .depth_max = FM_SCANNER_DEPTH_MAX,
@@ -44,7 +44,7 @@ static bool is_key(const msgpack_object *key, const char *name)
            memcmp(key->via.str.ptr, name, key->via.str.size) == 0;
 }
 
-// Whether the handler would see what stands in the message.
+// Whether the handler would get the value that is in the message.
 static bool is_value(const msgpack_object *object, const fm_value *value)
 {
     switch (object->type) {
@@ -81,7 +81,7 @@ static bool is_in(const msgpack_object_map *params, fm_field field, const fm_val
     return false;
 }
 
-// Every value that a handler gets stands in the message, under its name.
+// Checks that every value that a handler gets is in the message, under its name.
 static void check_values(const msgpack_object *message, const fm_request *request)
 {
     static const msgpack_object_map none;
@@ -109,7 +109,7 @@ static void check_request(const msgpack_object *message)
 static void check_against_msgpack(const uint8_t *bytes, size_t size, struct outcome outcome)
 {
     if (outcome.state == FM_SCAN_LARGE) {
-        return; // its headers promise so much that msgpack-c is not to be asked
+        return; // its headers claim too much to give it to msgpack-c
     }
     msgpack_unpacked unpacked;
     msgpack_unpacked_init(&unpacked);

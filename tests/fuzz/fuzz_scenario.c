@@ -1,5 +1,5 @@
 // tests/fuzz/fuzz_scenario.c: any bytes as a scenario file of the load generator: refused with the
-// file's name, or a scenario whose keys fit each other or do not, in a sentence.
+// file's name, or a scenario; keys that contradict each other are refused with a sentence.
 
 #include "tests/fuzz/fuzz.h"
 

@@ -1,8 +1,8 @@
 // fuzz_shipment.c: what a standby reads from the server that it follows
 // (server/journal/shipment.h).
 //
-// Holds to: any bytes are refused or are a shipment, with rows, tokens or places that could have
-// been packed; packed again a shipment is the same.
+// What must hold: any bytes are refused or are a shipment, with rows, tokens or places that could
+// have been packed; packed again a shipment is the same.
 
 #include "server/journal/shipment.h"
 #include "tests/fuzz/fuzz.h"

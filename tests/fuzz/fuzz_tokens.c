@@ -20,7 +20,7 @@ static void check_grant(const fm_grant *grant)
     FM_ASSERT(memchr(grant->seat.world, '\0', sizeof grant->seat.world) != NULL);
 }
 
-// Words long enough for a token must not be in what is told and logged.
+// Words that are long enough for a token must not be in messages and logs.
 static void check_error(const char *error, const char *text)
 {
     FM_ASSERT(error[0] != '\0');

@@ -1,10 +1,10 @@
 // tests/fuzz/fuzz_world.c: any bytes as a saved world: refused with a sentence, or a world that is
-// saved and loaded again as the same one, and can be played: the two have one digest after every
-// tick. Memory is small, and may run out at any time; then nothing is left behind.
+// the same when it is saved and loaded again. Both worlds are played and have the same digest after
+// every tick. Memory is small and may run out at any time; then nothing is left behind.
 //
-// Byte 0: 0xff leaves the file as it is; otherwise the checksums of its sections are made right
-// first, as nobody finds them by chance. Byte 1: after how many allocations there is no memory; 0
-// for never.
+// Byte 0: 0xff leaves the file as it is; otherwise the checksums of its sections are corrected
+// first, because mutations do not find them. Byte 1: after how many allocations memory runs out; 0:
+// never.
 
 #include "core/commands/create.h"
 #include "tests/fuzz/fuzz.h"
@@ -92,7 +92,7 @@ static fm_world *load(const uint8_t *bytes, size_t size, struct memory *memory)
     return world;
 }
 
-// The same world from what it was saved as.
+// Loads a second world from the first one's saved bytes.
 static fm_world *load_again(const fm_world *world, struct memory *memory)
 {
     fm_writer once = fm_writer_init(&fm_memory_libc), twice = fm_writer_init(&fm_memory_libc);
@@ -139,7 +139,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     }
     fm_world *second = load_again(first, &second_memory);
     if (blocks == UINT64_MAX) {
-        play(first, second); // with equal memory: what runs out is part of the world
+        play(first, second); // not if memory may run out: that changes a world
     }
     fm_world_destroy(first);
     fm_world_destroy(second);

@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LOOK_NS     1000u   // that a look at the clock takes
-#define OPEN_MAX    512u    // requests of a client that wait for their answer
-#define TURNS_MAX   100000u // of the conductor until nothing is left to do
-#define STEP_MS     100u    // how often time-outs are looked at while time passes
+#define LOOK_NS     1000u   // that a look at the clock costs
+#define OPEN_MAX    512u    // open requests of a client
+#define TURNS_MAX   100000u // of the conductor, until all work must be done
+#define STEP_MS     100u    // how often time-outs are checked while time passes
 #define OUTPUT_SIZE ((size_t)1 << 22)
-#define FILE_SIZE   ((size_t)1 << 16) // of a saved world that is remembered
+#define FILE_SIZE   ((size_t)1 << 16) // of a saved world that is kept
 
 struct pipe {
     fm_transport base; // first
@@ -38,7 +38,7 @@ struct live {
     fm_hub hub; // first
     struct client clients[FM_LIVE_CLIENTS_MAX];
     uint64_t known[FM_KNOWN_COUNT][FM_LIVE_KNOWN_MAX];
-    uint64_t known_count[FM_KNOWN_COUNT]; // ever
+    uint64_t known_count[FM_KNOWN_COUNT]; // in total
     char token[FM_TOKEN_TEXT_SIZE];
     size_t file_size;
     uv_work_t *works[64]; // for the thread pool, oldest first
@@ -53,7 +53,7 @@ static uint8_t file[FILE_SIZE];
 static uint64_t answered[FM_METHOD_COUNT];
 static uint64_t now_ns;
 
-// ---- what the system does for the server otherwise ---------------------------------------------
+// ---- in place of libuv and the clock ------------------------------------------------------------
 
 uint64_t fm_clock_now_ns(void)
 {
@@ -66,7 +66,7 @@ uint64_t fm_clock_unix_s(void)
     return 1700000000 + now_ns / FM_NS_PER_S;
 }
 
-// In place of libuv's: the work waits for fm_live_settle().
+// In place of libuv's function: the work waits for fm_live_settle().
 int uv_queue_work(uv_loop_t *loop, uv_work_t *request, uv_work_cb work, uv_after_work_cb after)
 {
     request->loop = loop;
@@ -95,9 +95,9 @@ static bool run_works(void)
     return count > 0;
 }
 
-// ---- what comes out ----------------------------------------------------------------------------
+// ---- messages to clients -----------------------------------------------------------------------
 
-// Each once: what is named most often is not more interesting than the rest.
+// Keeps each number once: frequent numbers are not more interesting than the others.
 void fm_live_know(fm_known_kind kind, uint64_t number)
 {
     if (number == 0) {
@@ -257,7 +257,7 @@ static const fm_transport_ops pipe_ops = {
     .close = pipe_close,
 };
 
-// Notifies the owners of closed pipes, as the loop does: outside of any call of theirs.
+// Notifies the owners of closed pipes, as the loop does: not within a call from an owner.
 static bool close_pipes(void)
 {
     bool closed = false;
@@ -290,7 +290,7 @@ void fm_live_connect(uint32_t client)
     pipe->client = client;
     live.clients[client] = (struct client){.pipe = pipe};
     fm_session_accept(&live.hub, &pipe->base);
-    close_pipes(); // it may have been turned away
+    close_pipes(); // the server may have turned it away
 }
 
 bool fm_live_is_connected(uint32_t client)
@@ -308,7 +308,7 @@ void fm_live_send(uint32_t client, const void *bytes, size_t size, size_t piece)
     struct pipe *pipe = live.clients[client].pipe;
     const uint8_t *next = bytes;
     if (!can_receive(pipe)) {
-        fm_live_run_wild(client); // what it asked for is lost
+        fm_live_run_wild(client); // its open requests are lost
     }
     while (size > 0 && can_receive(pipe)) {
         size_t taken = piece < size ? piece : size;
@@ -400,7 +400,7 @@ void fm_live_settle(void)
     }
 }
 
-// Every client that is still there has the answer to all that it asked.
+// Checks that every connected client has all of its answers.
 static void check_answers(void)
 {
     for (uint32_t i = 0; i < FM_LIVE_CLIENTS_MAX; i++) {
@@ -449,7 +449,7 @@ const void *fm_live_file(size_t *size)
 
 static void on_event(void *context)
 {
-    (void)context; // fm_live_settle() looks by itself
+    (void)context; // fm_live_settle() polls
 }
 
 static void on_session_gone(fm_hub *hub)

@@ -1,5 +1,5 @@
 // tests/fuzz/make_command_seeds.c: writes the seeds of fuzz_commands.c and fuzz_world.c: games as a
-// journal would keep them, a file for each kind of rules, and what the world is after them.
+// journal would keep them, a file for each kind of rules, and the worlds after these games.
 //
 //   make_command_seeds COMMANDS_FOLDER WORLDS_FOLDER
 
@@ -152,7 +152,7 @@ static void put_world(FILE *file, uint32_t number)
     fm_world_settle(world);
     fm_status status = fm_world_save(world, &writer);
     FM_ASSERT(status == FM_OK);
-    fwrite("\0\0", 1, 2, file); // checksums are repaired, memory does not run out
+    fwrite("\0\0", 1, 2, file); // checksums are corrected, memory does not run out
     fwrite(writer.data, 1, writer.size, file);
     fm_writer_fini(&writer);
     fm_world_destroy(world);

@@ -1,5 +1,5 @@
 // tests/fuzz/make_journal_seeds.c: writes the seeds of fuzz_journal.c: journals as the server
-// leaves them, in pages as small as SQLite has them, and programs that make some.
+// leaves them, in the smallest pages that SQLite allows, and programs that make journals.
 //
 //   make_journal_seeds FOLDER
 
@@ -71,7 +71,7 @@ static void make_journal(const char *path)
     fm_journal_file_close(file);
 }
 
-// One file, as small as it can be: mutations should hit what matters.
+// Copies a journal into one file that is as small as possible: mutations should hit what matters.
 static void shrink(const char *path, const char *sql)
 {
     sqlite3 *db;

@@ -5,9 +5,9 @@ proto/protocol.json.
     python3 tests/fuzz/make_method_seeds.py            writes what has changed
     python3 tests/fuzz/make_method_seeds.py --check    exit status 1 when something would be written
 
-One program for each method, in which its role asks for it with the required fields, with all fields, and
-with each of the others alone; and a few games. The bytes are those that fuzz_methods.c describes. That each
-method has a program in which it succeeds is for check_method_seeds.c to find out.
+One program for each method, in which its role calls it with the required fields, with all fields, and with
+each optional field alone; and a few games. fuzz_methods.c describes the bytes. check_method_seeds.c checks
+that each method succeeds in some program.
 """
 
 import json
@@ -30,7 +30,7 @@ ASKER = {"none": NOBODY, "player": PLAYER_1, "observer": OBSERVER, "debug": DEBU
 KNOWN = {"world", "team", "agent", "target", "follow", "building", "subscription", "upload", "number", "save",
          "total"}
 
-# Values that fit the map and the rules, as bytes; for a method or, without its name, for all.
+# Values that fit the map and the rules, as bytes; for one method or, without its name, for all methods.
 VALUES = {
     "agents": bytes([2, 0, 1]), "rect": bytes([4, 2, 1, 9, 8]), "rects": bytes([4, 2, 2, 3, 3]),
     "cells": bytes([2, 8, 9]), "goal": bytes([2, 15, 10]), "goals": bytes([2, 15, 9]), "from": bytes([2, 1, 1]),
@@ -45,7 +45,7 @@ VALUES = {
 for replay_method in ("seek", "play", "pause", "close"):
     VALUES["replay." + replay_method, "world"] = b"\1"
 
-# Of fields that exclude each other, those that are left out where all are asked for.
+# Of fields that exclude each other, those that the request with all fields leaves out.
 OTHERS = {
     "world.create": ("map", "upload"), "path.query": ("pairs",), "path.distance": ("pairs",),
     "path.reachable": ("pairs",), "map.upload": ("upload",), "world.info": ("name",),
@@ -55,7 +55,7 @@ OTHERS = {
     "subscribe": ("stream", "since", "follow"),
 }
 
-# What a method needs besides its required fields, though each of them is optional.
+# Optional fields without which a method fails.
 NEEDS = {
     "world.create": ("generator", "width", "height"), "path.query": ("from", "to"), "path.distance": ("from", "to"),
     "path.reachable": ("from", "to"), "agent.order": ("goal",), "map.upload": ("total",), "world.info": ("world",),
@@ -63,10 +63,10 @@ NEEDS = {
     "team.cost": ("cells",),
 }
 
-# The world to begin with, of methods that need a certain one: units that go on trees alone are put nowhere else.
+# The first world of methods that need a certain one: units that can only walk on trees fit no other world.
 SETUP_OF = {"agent.place": 4}
 
-# Uses up what was made before it: a program for each shape.
+# Methods that use up what was made before them, so that each shape needs its own program.
 USING_UP = {"save.download", "world.load"}
 
 
@@ -75,7 +75,7 @@ def step(what, payload):
 
 
 def value(method, param, chance):
-    """A value that its handler mostly takes."""
+    """A value that its handler usually accepts."""
     name, kind = param["name"], param["type"]
     given = VALUES.get((method, name)) or VALUES.get(name)
     if given is not None:
@@ -109,7 +109,7 @@ def request(name, client, chance, given=None, share=0.3, how=0):
 
 
 def ask_with(name, client, chance, fields):
-    """With the required fields, and these."""
+    """A request with the required fields, and these."""
     params = METHODS[INDEX[name]]["params"]
     given = {param["name"]: None for param in params if not param["required"]}
     given.update({param["name"]: value(name, param, chance) for param in params if param["name"] in fields})
@@ -125,7 +125,7 @@ def write(name, setup, steps):
 
 
 def before(name, client, chance):
-    """What has to have happened for a request to make sense."""
+    """Steps that must come before a request, so that it makes sense."""
     def ask(method, **given):
         return request(method, client, chance, given, share=0)
 
@@ -147,7 +147,7 @@ def before(name, client, chance):
 
 
 def after(name, client, chance):
-    """Makes room for the next one."""
+    """Steps that make room for the next request."""
     return [request("world.destroy", client, chance, {"world": b"\2"}, share=0)] if name == "world.create" else []
 
 
@@ -185,7 +185,7 @@ def write_games():
              for client in (PLAYER_1, OBSERVER)]
 
     def order(kind, client=ADMIN, **given):
-        # kinds lie behind each other in the list of words: move, stop, patrol, hold, follow, guard, ...
+        # `kind` is an index into the list of words: move, stop, patrol, hold, follow, guard, ...
         given = {"world": b"\0", "agents": bytes([3, 0, 1, 2]), "kind": bytes([kind]), **given}
         return request("agent.order", client, chance, given, share=0)
 
@@ -250,7 +250,7 @@ def entry(token):
 
 
 def packed(text):
-    """As MessagePack has it."""
+    """A text in MessagePack."""
     size = len(text)
     return bytes([0xa0 | size] if size < 32 else [0xd9, size]) + text.encode()
 

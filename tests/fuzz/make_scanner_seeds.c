@@ -1,5 +1,5 @@
 // tests/fuzz/make_scanner_seeds.c: writes the seeds of fuzz_scanner.c: one good request for
-// each method, with all its fields, and the headers that have to be refused.
+// each method, with all its fields, and the headers that must be refused.
 //
 //   make_scanner_seeds FOLDER
 

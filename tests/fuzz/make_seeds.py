@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Writes the seeds of the fuzz targets that read texts, from the real thing where there is one.
+"""Writes the seeds of the fuzz targets that read texts, from real files where possible.
 
     python3 tests/fuzz/make_seeds.py            renews corpus/map, scen, config, scenario, tokens, texts, ascii,
                                                 weighted, png, pnm, tmx, tmj,
                                                 and corpus/http, which has more
 
-Pieces of benchmark maps and problem files (FOGMARCH_MAPS, or shared/maps beside the checkout; without
-them those seeds stay as they are), the files of configs/ and loadtest/scenarios/, and one text for each
-word of the small languages. What a seed is called never depends on the run, so git shows what changed.
+The seeds are pieces of benchmark maps and problem files (FOGMARCH_MAPS, or shared/maps beside the checkout;
+without them those seeds are not changed), the files of configs/ and loadtest/scenarios/, and one text for
+each word of the small languages. Names of seeds are always the same, so git shows what changed.
 """
 
 import base64
@@ -50,7 +50,7 @@ TOKENS = {
     "team-0": "\nplayer arena 0 0123456789abcdef\n",
     "twice": "\nadmin 0123456789abcdef\ndebug 0123456789abcdef\n",
 }
-YAML = {  # what configs/ has not
+YAML = {  # what configs/ does not have
     "empty": "", "list": "- 1\n- 2\n", "unknown": "tick_herz: 3\n", "twice": "tick_hz: 3\ntick_hz: 4\n",
     "nested": "tick_hz: {a: 1}\n", "not-a-number": "tick_hz: fast\n", "alias": "tick_hz: &a 3\nworkers: *a\n",
     "bomb": "a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]\n", "documents": "---\ntick_hz: 3\n---\nworkers: 1\n",
@@ -82,7 +82,7 @@ def find(pattern):
 def write_maps():
     for folder, path in find(".map"):
         rows = open(path).read().split("map\n", 1)[1].split("\n")
-        # The piece with most kinds of terrain.
+        # The piece with the most kinds of terrain.
         best = max(((y, x) for y in range(0, len(rows) - HEIGHT, HEIGHT)
                     for x in range(0, len(rows[0]) - WIDTH, WIDTH)),
                    key=lambda at: len(set("".join(row[at[1]:at[1] + WIDTH]
@@ -195,7 +195,7 @@ def write_http():
 
 
 def write_map_files():
-    """The examples of clients/maps, each with a file beside it, and what has to be refused."""
+    """The examples of clients/maps, each with a file beside it, and files that must be refused."""
     examples = os.path.join(ROOT, "clients", "maps", "examples")
 
     def example(name):
@@ -243,7 +243,7 @@ def write_map_files():
 
 
 def write_logs():
-    """Logs of a world in etcd as fuzz_log.c takes them: values behind their sizes."""
+    """Logs of a world in etcd as fuzz_log.c reads them: each value behind its size."""
     def values(*parts):
         return b"".join(struct.pack("<H", len(part)) + part for part in parts)
 
@@ -257,7 +257,7 @@ def write_logs():
 
     world = b"FMWORLD\n" + bytes(24)
     ticks = [row(1, tick, b"command") + row(2, tick, b"record") for tick in range(1, 5)]
-    sound = b"\x0c"  # right sums, packed here
+    sound = b"\x0c"  # right checksums, packed here
     for name, data in (
             ("begun", values(keyframe(), world)),
             ("records", values(keyframe(), world, *(b"\0\1" + one for one in ticks))),

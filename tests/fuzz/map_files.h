@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// Reads `bytes` as a file of that name. What follows the last line "%%%%" is the content of every
-/// file beside it: legend, table of costs, tileset. Asserts that the file is refused with a
-/// sentence and leaves nothing behind, or makes a map that is the same when it is written as .map
-/// and read again.
+/// Reads `bytes` as a file of that name. The bytes behind the last line "%%%%" are the content of
+/// every file beside it: legend, table of costs, tileset. Asserts that the file is refused with a
+/// sentence and without a leak, or makes a map that is the same when it is written as .map and read
+/// again.
 void fm_fuzz_map_file(const char *name, const uint8_t *bytes, size_t size);
