@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Turns a coloured terminal screen into an SVG picture.
 
-Reads on standard input what `tmux capture-pane -ep` prints: text with SGR colour sequences, a line per
+Reads the output of `tmux capture-pane -ep` on standard input: text with SGR colour sequences, a line per
 row. Half blocks (the map of `fogmarch watch`) become rectangles, two pixels to a character, merged along
-each row; everything else becomes text in a monospaced font, its characters set one cell apart, so that the
-picture does not depend on the width of the font that a reader has.
+each row; everything else becomes text in a monospaced font with its characters one cell apart, so that the
+picture does not depend on the width of the reader's font.
 
 Usage: ansi_to_svg.py [TITLE] < screen > picture.svg
 """
@@ -23,7 +23,7 @@ SEQUENCE = re.compile(r"\x1b\[([0-9;]*)m|\x1b\[[0-9;?]*[A-Za-z]|[\x0e\x0f]")
 
 
 def indexed(number):
-    """Colour of the usual 256-colour table."""
+    """A colour of the standard 256-colour table."""
     if number < 16:
         return BASE_COLOURS[number]
     if number < 232:
@@ -67,7 +67,7 @@ class Pen:
 
 
 def read_screen(text):
-    """Rows of (character, ink, paper). Colours last beyond the end of a line."""
+    """Rows of (character, ink, paper). Colours carry over from line to line."""
     pen, rows = Pen(), []
     for line in text.split("\n"):
         row, place = [], 0
@@ -91,7 +91,7 @@ def is_blank(row):
 
 
 def without_gap(rows):
-    """The screen without the blank rows between the map and the lines below it, but one."""
+    """The screen with a single blank row between the map and the lines below it."""
     kept = []
     for row in rows:
         if not (is_blank(row) and kept and is_blank(kept[-1])):
@@ -106,7 +106,7 @@ def halves(cell):
 
 
 def runs(values):
-    """(first, count, value) of equal neighbours."""
+    """Runs of equal neighbours as (first, count, value)."""
     first = 0
     for i in range(1, len(values) + 1):
         if i == len(values) or values[i] != values[first]:
@@ -115,7 +115,7 @@ def runs(values):
 
 
 def add_pixels(pixels, row, y, is_map):
-    """Appends to the outline of each colour the runs of a row, in units of one pixel."""
+    """Appends the runs of a row to the outline of each colour, in units of one pixel."""
     for half in (0, 1):
         colours = [(halves(cell) if is_map else None) or (cell[2], cell[2]) for cell in row]
         for first, count, colour in runs([pair[half] for pair in colours]):

@@ -1,5 +1,5 @@
-// debug.webp, play.webp, battle.webp, march.webp: the pages of the web client in a match of two teams, a
-// battle of ten thousand, and both in motion; see renew.
+// debug.webp, play.webp, battle.webp, march.webp: the pages of the web client in a match of two teams, in a
+// battle of ten thousand, and in motion; see renew.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,13 +12,13 @@ const STILL = [1120, 0.72];  // pixels wide, quality
 const MOVING = [640, 0.5];
 const FRAME_MS = 140;
 
-let encoder; // an empty page; those of the server may not show pictures from elsewhere
+let encoder; // an empty page, because the server's pages may not load pictures from elsewhere
 
 async function write(name, png) {
   writeFileSync(join(folder, name), await encode(encoder, png, ...STILL));
 }
 
-// A square of units, `apart` cells from each other.
+// A square of units that stand `apart` cells from each other.
 async function block(admin, world, team, [x, y], side, kind = undefined, apart = 1) {
   const at = (n) => Math.floor((n - (side - 1) / 2) * apart);
   const cells = Array.from({ length: side * side }, (_, n) =>

@@ -1,7 +1,7 @@
 // Pictures as WebP: the browser encodes them, and this puts several into one moving picture.
 // The container: https://developers.google.com/speed/webp/docs/riff_container
 
-/** A screenshot, as bytes of PNG, made smaller and encoded; `quality` 0..1. */
+/** Scales down and encodes a screenshot, given as PNG; `quality` 0..1. */
 export async function encode(page, png, width, quality) {
   const text = await page.evaluate(async ({ data, width, quality }) => {
     const image = new Image();
@@ -29,13 +29,13 @@ function number24(value) {
   return Buffer.from([value & 255, (value >> 8) & 255, value >> 16]);
 }
 
-// The picture itself, without what is around it, and its size.
+// The picture without its container, and its size.
 function pictureOf(webp) {
   for (let at = 12; at + 8 <= webp.length;) {
     const name = webp.toString("latin1", at, at + 4);
     const size = webp.readUInt32LE(at + 4);
     const body = webp.subarray(at + 8, at + 8 + size);
-    if (name === "VP8 ") { // three bytes of a tag, three of a mark, then the sides
+    if (name === "VP8 ") { // a tag of three bytes, a mark of three, then width and height
       return { data: chunk(name, body), width: body.readUInt16LE(6) & 0x3fff, height: body.readUInt16LE(8) & 0x3fff };
     }
     at += 8 + size + size % 2;
@@ -43,7 +43,7 @@ function pictureOf(webp) {
   throw new Error("no lossy picture in it");
 }
 
-/** One moving picture of stills of one size: [bytes, milliseconds] of each. It goes round for ever. */
+/** Makes one animation of stills of equal size, [bytes, milliseconds] of each. It loops for ever. */
 export function animate(frames) {
   const { width, height } = pictureOf(frames[0][0]);
   const parts = [

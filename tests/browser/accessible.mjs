@@ -1,5 +1,5 @@
-// Everybody can use the pages: axe-core finds nothing on any page and sheet, at the size of a phone and
-// of a desk; all sheets work by keyboard; nothing moves for who does not want that.
+// The pages are accessible: axe-core finds nothing on any page or sheet, at phone and at desktop size; all
+// sheets work by keyboard; nothing is animated for people who have asked for reduced motion.
 
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
@@ -27,7 +27,7 @@ async function stage() {
   return { server, world, agents, browser, end };
 }
 
-// As text of its own, for the policy of the pages forbids scripts in them.
+// axe is evaluated as text, because the pages' content security policy forbids other scripts.
 async function look(page, where) {
   await page.evaluate(() => window.fogmarch.map?.app.ticker.stop()); // drawing takes most of the time here
   const { violations } = await page.evaluate(`${axe}; axe.run({ iframes: false })`);
@@ -87,7 +87,7 @@ async function theDebugPage() {
   await end();
 }
 
-// Without any world; and units that turn at once.
+// Without any world; and with reduced motion units turn at once.
 async function emptyAndCalm() {
   const server = await Server.start();
   const browser = await Browser.start();

@@ -1,12 +1,12 @@
-// Agents on the debug page: one is followed, two stand side by side, who waits for whom is drawn and said,
-// and a link leads to exactly what was seen.
+// Agents on the debug page: one is followed, two are compared, who waits for whom is drawn and listed, and a
+// link restores exactly what was shown.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assert, Browser, makeWorld, run, Server, until } from "./support.mjs";
 
-// A corridor, one cell wide, in which the first holds and the others queue behind it.
+// In a corridor one cell wide the first agent holds and the others queue behind it.
 async function theQueue() {
   const journals = mkdtempSync(join(tmpdir(), "fogmarch-journals-"));
   const server = await Server.start(["--journal-dir", journals]);
@@ -30,11 +30,11 @@ async function theQueue() {
   await until(() => page.evaluate(([one, two]) => window.fogmarch.view.waits.found.some(([from, to]) =>
     from === one && to === two), [agents[1], agents[0]]), "an arrow for another one");
 
-  // The world stands still, and a chart without lines says so.
+  // The world is paused, and an empty chart says so.
   const empty = page.locator("[data-chart='ms per tick'] .empty");
   assert.match(await empty.textContent(), /has not ticked/);
 
-  // Two of them.
+  // Two agents compared.
   await page.locator("[data-tab=pair]").click();
   await page.locator("#keep").click();
   await until(async () => (await page.locator("#paired").textContent()).includes("nobody"), "one is kept");
@@ -46,7 +46,7 @@ async function theQueue() {
   assert.deepEqual(ids, [String(agents[2]), String(agents[3])]);
   assert.ok(await page.locator("#pair td.least").count() > 0, "something differs");
 
-  // The one that walks is followed, until somebody pans.
+  // The view follows the walking agent until the user pans.
   await page.locator("#map").focus();
   await page.keyboard.press("f");
   await admin.call("world.step", { world, ticks: 8 });
@@ -62,7 +62,7 @@ async function theQueue() {
 
   assert.ok(!(await empty.isVisible()), "now there are lines");
 
-  // A link, opened when the world has gone on, shows this tick.
+  // A link that is opened after the world has gone on still shows this tick.
   await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async () => {} } }));
   await page.locator("#copy-link").click();
   await until(async () => (await page.locator("#copy-link").textContent()) === "link copied", "a link");
@@ -77,7 +77,7 @@ async function theQueue() {
   await browser.screenshot(other, "exact");
   await other.context().close();
 
-  // Nobody gets past the first: the others are stuck, which is drawn, counted and said.
+  // Nobody gets past the first agent: the others are stuck, which is drawn, counted and explained.
   await admin.call("world.step", { world, ticks: 300 });
   await until(() => page.evaluate((ids) => String(window.fogmarch.view.waits.foundStuck) === String(ids),
                                   agents.slice(1).sort((a, b) => a - b)), "three who are stuck");

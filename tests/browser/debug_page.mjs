@@ -1,4 +1,4 @@
-// The debug page shows what the server says, and does what its buttons say.
+// The debug page shows the server's data, and its buttons work.
 
 import { decode, encode } from "@msgpack/msgpack";
 import {
@@ -107,7 +107,7 @@ async function overlaysAreDrawn() {
     assert.ok(await page.evaluate(() => window.fogmarch.view.inspector.overlay.count) > 0);
   }
   await browser.screenshot(page, "overlay");
-  // Numbers appear when there is room for them.
+  // Cells show numbers when there is room for them.
   await page.evaluate((at) => window.fogmarch.map.centre(at, 64), closed);
   await page.locator("#overlay").selectOption("g");
   await until(() => page.evaluate(
@@ -161,7 +161,7 @@ async function brushesAndBuildings() {
   const box = await page.locator("#map canvas").boundingBox();
   await page.mouse.move(box.x + a.x, box.y + a.y);
   await page.mouse.down();
-  await page.mouse.move(box.x + b.x, box.y + b.y); // one leap: what lies between is painted too
+  await page.mouse.move(box.x + b.x, box.y + b.y); // one jump: the cells in between are painted, too
   await page.mouse.up();
   const terrains = (cells) => page.evaluate((list) => list.map(
     ([x, y]) => window.fogmarch.view.truth.mirror.lookAt(x, y) & 15), cells);
@@ -259,7 +259,7 @@ async function troublesAreSaidInWords() {
   await server.stop();
 }
 
-// A server of the future, played by the test.
+// The test plays a server with a newer protocol.
 async function anotherProtocolIsSaidInWords() {
   const server = await Server.start();
   const browser = await Browser.start();
@@ -273,7 +273,7 @@ async function anotherProtocolIsSaidInWords() {
   const problem = page.locator("#problem");
   await until(async () => (await problem.textContent()).includes("does not speak protocol 1"), "words");
   assert.match(await problem.textContent(), /speaks protocol 2/);
-  // A player's token is for the other page.
+  // A player's token belongs on the play page.
   const admin = await server.connect();
   const { world, teams } = await makeWorld(admin);
   const { token } = await admin.call("token.create", { role: "player", world, team: teams[0] });

@@ -1,10 +1,10 @@
-// The debug page opens a journal and goes through it, forwards and backwards.
+// The debug page opens a journal and moves through it, forwards and backwards.
 //
 // Goal    after every move of the slider the page shows what `fogmarch replay seek` says of that tick:
 //         digest, and where each agent is; an agent's search is that of the tick; what cannot be opened or
-//         changed is said in words.
-// Method  a real server writes a small war and a browser looks at it there; the keys of the slider, its
-//         dragging, play, and the address.
+//         changed is explained in a message.
+// Method  a real server records a small war and a browser replays it: with the slider's keys, by dragging it,
+//         with the play button, and by the address.
 
 import { execFileSync } from "node:child_process";
 import { truncateSync, copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -17,13 +17,13 @@ import {
 
 const LAST = 80;
 
-/** What the command says of a tick. */
+/** What `fogmarch replay seek` says of a tick. */
 function seek(file, tick) {
   return JSON.parse(execFileSync(join(build, "bin/fogmarch"),
                                  ["replay", "seek", file, String(tick), "--agents", "--json"]));
 }
 
-/** A server, and the journal of a war on it. */
+/** Starts a server and records the journal of a war. */
 async function stage() {
   const folder = mkdtempSync(join(tmpdir(), "fogmarch-journals-"));
   const server = await Server.start(["--journal-dir", folder, "--keyframe-ticks", "25"]);
@@ -55,7 +55,7 @@ const placeOf = async (page) => {
   return { tick: Number(await place.getAttribute("data-tick")), under: Number(await place.getAttribute("data-under")) };
 };
 
-/** Waits until the page shows a tick, and holds it against the command. */
+/** Waits until the page shows a tick, and compares it with the command's output. */
 async function isShown(page, file, tick) {
   await until(async () => {
     const place = await placeOf(page);
@@ -97,7 +97,7 @@ async function theSliderGoesForwardsAndBackwards() {
     await page.keyboard.press(key);
     await isShown(page, file, tick);
   }
-  // Dragged: many places, and where it is released counts.
+  // Dragging passes many ticks; the one at which the slider is released counts.
   const box = await slider(page).boundingBox();
   const y = box.y + box.height / 2;
   await page.mouse.move(box.x + 8, y);
@@ -111,7 +111,7 @@ async function theSliderGoesForwardsAndBackwards() {
   assert.ok(tick > 30 && tick < 50, `in the middle, not ${tick}`);
   await isShown(page, file, tick);
   await browser.screenshot(page, "replay");
-  // It fits: nothing of the row lies outside the screen.
+  // The row of controls fits on the screen.
   for (const id of ["replay-play", "scrub", "replay-tick", "replay-digest", "replay-close"]) {
     const part = await page.locator(`#${id}`).boundingBox();
     assert.ok(part.x >= 0 && part.x + part.width <= 1366 && part.y + part.height <= 768, id);
@@ -146,7 +146,7 @@ async function searchesAreThoseOfTheTick() {
   await isShown(page, file, 10);
   await facts(10);
   await until(() => /replay=.*tick=10/.test(page.url()), "an address that holds it");
-  // The fog of a team, there as well.
+  // A team's fog works in replays, too.
   await page.locator("#team").selectOption("1");
   await until(() => page.evaluate(() => window.fogmarch.view.belief?.mirror.tick === 10), "its fog");
   await finish(scene);
@@ -183,7 +183,7 @@ async function troublesAreSaidInWords() {
   const page = await browser.open(server.url(`#replay=8-none.journal`));
   const problem = page.locator("#problem");
   await until(async () => /no such journal/.test(await problem.textContent()), "a refusal");
-  await page.locator("#worlds button[aria-pressed=true]").waitFor(); // what is there is shown all the same
+  await page.locator("#worlds button[aria-pressed=true]").waitFor(); // the page still shows an existing world
   await page.locator("#journals summary").click();
   await until(async () => /cannot be opened: 9-cut.journal/.test(await page.locator("#journals").textContent()),
               "what cannot be opened");
@@ -197,13 +197,13 @@ async function troublesAreSaidInWords() {
   await page.evaluate((agent) => window.fogmarch.view.inspector.select(agent), agents[0].agent);
   await clickCell(page, { x: bases[0], y: bases[1] }, { button: "right" });
   await until(async () => /is a replay of .* cannot be changed/.test(await problem.textContent()), "a refusal");
-  // Closed, it gives its place to a world that runs.
+  // When the replay is closed, a running world takes its place.
   await page.locator("#replay-close").click();
   await until(async () => !(await slider(page).isVisible()), "no slider");
   await page.locator("#worlds button[aria-pressed=true]").waitFor();
   assert.equal((await admin.call("replay.list", {})).replays.length, 0);
   assert.equal((await admin.call("world.info", { world })).tick, LAST);
-  // What a page has opened ends with it.
+  // Replays that a page has opened end with the page.
   await page.locator("#journals button", { hasText: name }).click();
   await until(async () => (await admin.call("replay.list", {})).replays.length === 1, "a replay");
   await page.close();

@@ -1,5 +1,5 @@
-// The inside of searches on the debug page: live while a search is suspended and goes on tick by tick,
-// every overlay, other planners beside each other, what other programs can open.
+// Searches on the debug page: shown live while a search is suspended and goes on tick by tick; every
+// overlay; planners compared side by side; exports for other programs.
 
 import { readFileSync } from "node:fs";
 import { decodeMulti } from "@msgpack/msgpack";
@@ -39,7 +39,7 @@ async function aSuspendedSearchIsLive() {
   const { team } = await admin.call("team.create", { world });
   const { agents } = await admin.call("agent.spawn", { world, team, cells: [1, 1] });
   await admin.call("agent.order", { world, agents, kind: "move", goal: [side - 2, side - 2] });
-  await until(async () => { // on a busy machine the budget may be over before the search has begun
+  await until(async () => { // on a busy machine the budget may run out before the search has begun
     await admin.call("world.step", { world, ticks: 1 });
     return (await admin.call("debug.inspect", { world, agent: agents[0] })).expansions > 0;
   }, "a search that has begun");
@@ -54,7 +54,7 @@ async function aSuspendedSearchIsLive() {
   await page.evaluate(() => window.fogmarch.map.fit());
   const asked = () => sent.filter((method) => method === "debug.inspect").length;
   let quiet = asked();
-  await until(async () => { // until the map stands still, its move is asked for
+  await until(async () => { // while the map moves, the page asks again and again
     const before = quiet;
     await page.waitForTimeout(500);
     quiet = asked();
@@ -132,7 +132,7 @@ async function everyOverlay() {
   }
   assert.deepEqual(shown.open, shown.state);
   assert.match(await page.locator("#legend").textContent(), /parent/);
-  // Numbers, when there is room for them.
+  // Cells show numbers when there is room for them.
   for (const overlay of ["key", "learned"]) {
     await page.locator("#overlay").selectOption(overlay);
     await page.evaluate((at) => window.fogmarch.map.centre(at, 60), open);
@@ -202,14 +202,14 @@ async function plannersSideBySide() {
   const best = Math.min(...answers.map(({ expansions }) => expansions));
   const marked = await page.locator("#comparison td.least:nth-child(5)").allTextContents();
   assert.ok(marked.length > 0 && marked.every((text) => number(text.replace(" *", "")) === best));
-  // The cells of one of them on the map, and gone again.
+  // The cells of one search are shown on the map, and removed again.
   const cells = page.locator('#comparison tr[data-planner="dstar-lite"] button').first();
   await cells.click();
   await until(() => page.evaluate(() => window.fogmarch.view.compare.search.count > 100), "its cells");
   await browser.screenshot(page, "compare");
   await cells.click();
   await until(() => page.evaluate(() => window.fogmarch.view.compare.search.count === 0), "no cells");
-  // Another one is taken for good.
+  // Another planner is chosen for the agent.
   await page.locator('#comparison tr[data-planner="repeated-jps"] button', { hasText: "use" }).click();
   await until(async () => (await admin.call("debug.inspect", { world, agent })).planner ===
                           "repeated-jps", "another planner");
@@ -220,7 +220,7 @@ async function plannersSideBySide() {
     return report.moves === 5 && report;
   }, "a step");
   await until(async () => number((await factsOf(page))["expansions"]) === now.expansions, "its numbers");
-  // What is no planner is said in words.
+  // An unknown planner gives an error message.
   await page.locator("input[name=planners]").fill("teleport");
   await page.locator("#compare").click();
   await until(async () => (await page.locator("#problem").textContent()).includes("teleport"), "words");
@@ -263,7 +263,7 @@ async function otherProgramsCanOpenIt() {
   assert.equal(plan.version, "2023 LoRR");
   assert.deepEqual([plan.actionModel, plan.teamSize, plan.makespan], ["MAPF", agents.length, 50]);
   assert.equal(plan.events.length, agents.length);
-  // PlanViz's rules: U and D are rows down and up, and there are no other letters than these.
+  // PlanViz's rules: U and D are rows down and up; there are no letters but these.
   const steps = { U: [0, 1], D: [0, -1], L: [-1, 0], R: [1, 0], W: [0, 0] };
   agents.forEach((agent, i) => {
     let [y, x] = plan.start[i];

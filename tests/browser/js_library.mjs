@@ -81,7 +81,7 @@ async function lostConnectionsGoOn() {
                                         (id, i) => [id, mirror.xs[i], mirror.ys[i]]).sort();
   assert.deepEqual(places(went.mirror), places(fresh.mirror));
   assert.deepEqual(went.mirror.looks, fresh.mirror.looks);
-  for (let tick = 13; tick < 30; tick++) { // what is visible, after each tick, is what units see around them
+  for (let tick = 13; tick < 30; tick++) { // after each tick the visible cells must be those that the units see
     await admin.call("world.step", { world, ticks: 1 });
     await until(() => went.mirror.tick === tick, `tick ${tick}`);
     assert.deepEqual(went.mirror.visible, seenFrom(went.mirror, teams[0], 5));

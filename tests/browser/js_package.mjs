@@ -1,7 +1,7 @@
 // The JavaScript library as a user gets it: packed by npm, installed into an empty folder, used there.
 //
-// Goal    what `npm pack` makes can be imported, the example of its README runs against a real server as
-//         it stands, and TypeScript finds its types.
+// Goal    the package of `npm pack` can be imported, the example of its README runs unchanged against a real
+//         server, and TypeScript finds its types.
 
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -32,7 +32,7 @@ async function packedInstalledAndUsed() {
     run("npm", "install", "--no-audit", "--no-fund", join(folder, "fogmarch-0.1.0.tgz"));
     writeFileSync(join(folder, "user/bot.js"), example().replace("7421", String(server.port)));
     assert.match(run(process.execPath, "bot.js"), /^tick \d+ agents in view 1$/m);
-    // "goal" wants numbers: a program that gives a text must not compile, one that gives numbers must.
+    // "goal" takes numbers: a program that passes a string must not compile, one that passes numbers must.
     const program = (goal) => `import { connect } from "fogmarch";
       const client = await connect("ws://127.0.0.1:1/ws");
       await client.call("agent.order", { world: 1, agents: [1], kind: "move", goal: ${goal} });\n`;

@@ -1,4 +1,4 @@
-// The play page in the hand: fingers on a phone, and what the mouse does besides the map itself.
+// The play page by hand: touch on a phone, and the mouse outside of the map.
 
 import { assert, Browser, cellsAround, colourAt, makeWorld, run, Server, until } from "./support.mjs";
 
@@ -23,7 +23,7 @@ async function stage(options = {}) {
 
 const middle = (page) => page.evaluate(() => ({ ...window.fogmarch.map.middle, zoom: window.fogmarch.map.zoom }));
 
-// Fingers of a phone: each of `moves` is a list of places, one for each finger.
+// Touches the map: each of `moves` is a list of places, one for each finger.
 async function touch(page, session, moves, restMs = 0) {
   const box = await page.locator("#map canvas").boundingBox();
   const points = (list) => list.map(({ x, y }, id) => ({ x: box.x + x, y: box.y + y, id }));
@@ -41,7 +41,7 @@ async function fingers() {
                                   { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
   const session = await page.context().newCDPSession(page);
   await page.locator("#minimap").waitFor();
-  // Drawing without a graphics card keeps the page so busy that a tap would look like a finger that rests.
+  // Drawing without a graphics card keeps the page so busy that a tap would look like a long press.
   await page.evaluate(() => window.fogmarch.map.app.ticker.stop());
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, "nothing is too wide");
   const canvas = await page.locator("#map canvas").boundingBox();
@@ -98,7 +98,7 @@ async function mouse() {
   await page.keyboard.press("Control+a");
   await page.keyboard.press("Control+4");
 
-  // The small map: a right click sends.
+  // A right click on the minimap sends the units.
   const small = await page.locator("#minimap").boundingBox();
   const cell = { x: x + 6, y: y + 3 };
   await page.locator("#minimap").click({ button: "right", position: { x: cell.x / 128 * small.width,
@@ -109,7 +109,7 @@ async function mouse() {
   }, "an order from the small map");
   assert.ok(Math.hypot(goal[0] - cell.x, goal[1] - cell.y) < 4, `${goal} for ${cell.x}, ${cell.y}`);
 
-  // Who arrived is news, and a click goes there.
+  // Arrivals are listed as news; a click moves the map there.
   await admin.call("world.step", { world, ticks: 20 });
   const line = page.locator("#news button", { hasText: "arrived" });
   await line.waitFor();
@@ -118,7 +118,7 @@ async function mouse() {
   const there = await middle(page);
   assert.ok(Math.hypot(there.x - cell.x, there.y - cell.y) < 4, "the news lead there");
 
-  // Idle ones, one after the other.
+  // A key selects idle units, one after the other.
   await page.keyboard.press(".");
   assert.equal(await selected(page), "1");
   const chosen = () => page.evaluate(() => window.fogmarch.game.selection.list[0]);
@@ -126,7 +126,7 @@ async function mouse() {
   await page.keyboard.press(".");
   assert.notEqual(await chosen(), one);
 
-  // Where a building may stand is seen before the click.
+  // Before the click the page shows where a building may stand.
   await page.keyboard.press("b");
   const box = await page.locator("#map canvas").boundingBox();
   await page.evaluate(([cx, cy]) => window.fogmarch.map.centre({ x: cx, y: cy }, 16), [x, y]);
@@ -142,7 +142,7 @@ async function mouse() {
   await until(async () => (await page.locator("#tip").textContent()).includes("something stands there"), "a no");
   await page.keyboard.press("Escape");
 
-  // The mouse at an edge scrolls; groups and the place are there again after a reload.
+  // The mouse at an edge scrolls; groups and map position survive a reload.
   const before = await middle(page);
   await page.mouse.move(box.x + box.width - 4, box.y + 300);
   await until(async () => (await middle(page)).x > before.x + 1, "the edge scrolls");
@@ -156,7 +156,7 @@ async function mouse() {
   await end();
 }
 
-// Two thousand units under way, all selected: what the page itself does in a frame.
+// Two thousand units under way, all selected: the page's own work in a frame.
 async function manyUnits() {
   const { server, admin, world, browser, seat, x, y, end } = await stage({ sense_radius: 12 });
   const cells = Array.from({ length: 1996 }, (_, i) => [x - 20 + (i % 45), y - 20 + Math.floor(i / 45)])
@@ -166,7 +166,7 @@ async function manyUnits() {
   await until(() => page.evaluate(() => window.fogmarch.game?.view.mirror.agentCount === 2000), "units");
   await page.locator("#map").focus();
   await page.keyboard.press("Control+a");
-  // Units glide: when a message has come they are still drawn near where they were.
+  // Units glide: when a message arrives they are still drawn near their old cells.
   const gliding = page.evaluate(() => new Promise((resolve) => {
     const { map, game: { view: { mirror } } } = window.fogmarch;
     const paint = mirror.onChange;
@@ -190,8 +190,8 @@ async function manyUnits() {
   await end();
 }
 
-// What the page works out of what the team sees is what the server goes by: of units that have only
-// stood, the team knows what it sees and no more. What is left behind is known, and drawn darker.
+// The page computes the visible cells as the server does: while its units stand, the team knows exactly what
+// it sees. Cells that the units leave behind stay known, and are drawn darker.
 async function exploredAndVisible() {
   const { server, admin, world, browser, seat, agents, x, y, end } = await stage({
     sense_radius: 7, sense_shape: "disc", line_of_sight: true, classes: "walker:ground=1;tank:size=2,ground=1",
@@ -203,7 +203,7 @@ async function exploredAndVisible() {
   const look = async (ticks) => {
     await admin.call("world.step", { world, ticks });
     return page.evaluate(async () => {
-      await window.fogmarch.client.call("ping", {}); // what was sent before has come
+      await window.fogmarch.client.call("ping", {}); // everything that was sent before has arrived
       const { mirror } = window.fogmarch.game.view;
       let known = 0, visible = 0, unknown = 0;
       mirror.looks.forEach((look, at) => {
@@ -222,7 +222,7 @@ async function exploredAndVisible() {
   assert.ok(later.known > later.visible + 20, `${later.known} known, ${later.visible} visible`);
   await browser.screenshot(page, "explored");
 
-  // Both pages draw what was left behind darker; colours are those of open ground.
+  // Both pages draw known cells out of sight darker; the colours compared are those of open ground.
   const found = await page.evaluate(() => {
     const { mirror } = window.fogmarch.game.view;
     const width = mirror.rect[2];
@@ -233,7 +233,7 @@ async function exploredAndVisible() {
   });
   await page.locator("#guide button").click();
   for (const open of [async () => page, async () => {
-    await page.evaluate(() => window.fogmarch.map.app.ticker.stop()); // two that draw starve each other
+    await page.evaluate(() => window.fogmarch.map.app.ticker.stop()); // two pages that draw starve each other
     const debug = await browser.open(server.url(`#world=${world}&team=1`));
     await until(() => debug.evaluate(() => window.fogmarch?.view?.belief), "the fog of a team");
     return debug;

@@ -1,5 +1,5 @@
-// A match on the play page: begun there, played by two seats with units of three classes and buildings,
-// with the keyboard alone, and gone on with after the server was restarted.
+// A match on the play page: created there, played by two seats with units of three classes and buildings,
+// also with the keyboard alone, and continued after the server is restarted.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ async function drag(page, from, to) {
   await page.mouse.up();
 }
 
-// What the page's team sees, from the page.
+// The cells that the page says its team sees.
 const seen = (page) => page.evaluate(() => {
   const { mirror } = window.fogmarch.game.view;
   return { buildings: mirror.buildings, tick: mirror.tick,
@@ -31,7 +31,7 @@ const seen = (page) => page.evaluate(() => {
              kind: mirror.classes[i], terrain: mirror.lookAt(mirror.xs[i], mirror.ys[i]) & 15 })) };
 });
 
-// The corner of free ground that the page's team sees now, for two walls.
+// A corner of free ground that the page's team sees now, with room for two walls.
 const siteNear = (page, { id }) => page.evaluate((unit) => {
   const { mirror } = window.fogmarch.game.view;
   const place = mirror.placeOf(unit);
@@ -75,14 +75,14 @@ async function aMatchBegunOnThePage() {
   assert.equal((await seen(page)).agents.filter(({ kind, terrain }) => kind === 1 && terrain === 5).length,
                4, "boats are on water");
 
-  // A double click selects those of a kind.
+  // A double click selects units of the same kind.
   const start = (await seen(page)).agents;
   const hover = start.find(({ kind }) => kind === 2);
   const at = await page.evaluate((cell) => window.fogmarch.map.pixelOfCell(cell), hover);
   await page.locator("#map canvas").dblclick({ position: at });
   await until(async () => await chosen(page) === "0,0,4", "the hovers");
 
-  // The keyboard alone: everybody of the screen's middle, and off to another place.
+  // The keyboard alone: select the units around the screen's middle and send them elsewhere.
   const walker = start.find(({ kind }) => kind === 0);
   await page.locator("#map").focus();
   await page.evaluate(({ x, y }) => window.fogmarch.map.centre({ x: x + 0.5, y: y + 0.5 }, 10), walker);
@@ -97,7 +97,7 @@ async function aMatchBegunOnThePage() {
   }, "a walker that goes where the cross is");
   assert.ok(Math.abs(moved.y - walker.y) <= 9);
 
-  // A wall, with the mouse; then one with the keyboard. The other player does not see either.
+  // A wall by mouse, then one by keyboard. The other player sees neither.
   await until(async () => (await seen(page)).agents.every(({ id }) => id) &&
     await page.evaluate(() => window.fogmarch.game.view.mirror.states.slice(0, 12).every((s) => s !== 1)),
               "everybody stands");
@@ -121,7 +121,7 @@ async function aMatchBegunOnThePage() {
   assert.equal((await seen(other)).buildings.length, 0);
   await browser.screenshot(page, "match");
 
-  // Where nobody looks, nothing is built, and that is said in words.
+  // Nothing can be built out of sight, and the page says so.
   await page.keyboard.press("Escape");
   await page.keyboard.press("n");
   const far = { x: 159 - walker.x, y: 159 - walker.y };
@@ -129,7 +129,7 @@ async function aMatchBegunOnThePage() {
   await drag(page, far, { x: far.x + 1, y: far.y + 1 });
   await until(async () => (await page.locator("#problem").textContent()).includes("must see all of the ground"),
               "a refusal");
-  // Torn down again.
+  // The walls are removed again.
   await page.evaluate(({ x, y }) => window.fogmarch.map.centre({ x, y }, 12), cell);
   await page.keyboard.press("t");
   await clickCell(page, cell);
@@ -140,7 +140,7 @@ async function aMatchBegunOnThePage() {
   await server.stop();
 }
 
-// Orders behind each other, patrols and groups, as the server has them.
+// Queued orders, patrols and groups, compared with the server's data.
 async function ordersInARow() {
   const server = await Server.start();
   const admin = await server.connect();
@@ -162,7 +162,7 @@ async function ordersInARow() {
     const report = await admin.call("debug.inspect", { world, agent: agents[0] });
     return report.kind === "move" && report.queue_kinds.join() === "move,patrol";
   }, "a move, a move and a patrol");
-  // All of it is there again after a reload, from the server, with the cells of its path.
+  // After a reload the page gets all of it from the server again, with the cells of the path.
   await page.reload();
   await page.locator("#minimap").waitFor();
   await page.locator("#map").focus();
@@ -180,7 +180,7 @@ async function ordersInARow() {
   await until(async () => await selected(page) === "0", "nobody");
   await page.keyboard.press("3");
   await until(async () => await selected(page) === "4", "group 3");
-  // One of the queue is taken back, by its button, and the last one by a key.
+  // One queued order is cancelled by its button, and the last one by a key.
   const kinds = (agent) => admin.call("debug.inspect", { world, agent })
     .then(({ kind, queue_kinds, order }) => [...(order === 0 ? [] : [kind]), ...queue_kinds].join());
   await until(async () => (await page.locator("#queue li").allTextContents()).length === 3, "three lines");
@@ -207,8 +207,8 @@ async function ordersInARow() {
   await server.stop();
 }
 
-// An attack-move: they stop, the news say where, and go on when they are told; then one follows the enemy.
-// What the game has written on a unit is there to be read.
+// An attack-move: the units stop, the news say where, and they go on when told; then one follows the enemy.
+// The tag that the game has given a unit can be read.
 async function theyStopForAnEnemy({ page, admin, world, agents, x, y }) {
   const near = { world, team: 2, cells: [x + 12, y + 2], place: "nearest" };
   const { agents: [enemy] } = await admin.call("agent.spawn", near);
@@ -286,7 +286,7 @@ async function theSeatIsThereAfterARestart() {
   await page.locator("#map").focus();
   await page.keyboard.press("2");
   await until(async () => await selected(page) === "9", "the group of before");
-  // The world ends: words, and the seat waits for another world of that name.
+  // When the world ends the page says so, and the seat waits for another world of that name.
   admin = await server.connect({ token: TOKEN });
   const [{ world: again }] = (await admin.call("world.list", {})).worlds;
   await admin.call("world.destroy", { world: again });

@@ -1,12 +1,12 @@
-// Two people play against each other, each with the token of a seat; neither gets the other's units
-// over the wire before seeing them.
+// Two people play against each other, each with the token of a seat; the server sends neither the other's
+// units before they are seen.
 
 import { decodeMulti } from "@msgpack/msgpack";
 import { assert, Browser, cellsAround, clickCell, makeWorld, run, Server, until } from "./support.mjs";
 
 const TOKEN = "correct-horse-battery";
 const SIGHT = 5;
-const DRIFT_MAX = 1.25; // cells, as common/straighten.ts has it
+const DRIFT_MAX = 1.25; // cells, the same as in common/straighten.ts
 
 // Keeps every message that a page receives.
 function capture(page, messages) {
@@ -87,8 +87,8 @@ async function bothPlay() {
   await server.stop();
 }
 
-// Whatever told a page of an agent of the other team: the truth then has this agent within sight of one
-// of the page's own. The world stands still between the steps, so that truth and view are of one tick.
+// Whenever a page is told of an agent of the other team, that agent must really be within sight of one of the
+// page's own. The world is paused between steps, so that truth and view are of the same tick.
 async function nobodySeesThroughFog() {
   const { server, admin, world, browser, seats } = await twoSeats();
   const goals = [seats[1].base, seats[0].base];
@@ -146,8 +146,8 @@ async function nobodySeesThroughFog() {
   await server.stop();
 }
 
-// Of the seat's own units: how far off its cell one is drawn at most, how many are, how many look elsewhere than
-// in the eight directions of cells, and how many of those that stand are off their cells.
+// About the seat's own units: the largest distance from its cell at which one is drawn, how many are off their cells,
+// how many face none of the eight directions, and how many are off their cells without a waypoint.
 function howOwnAreDrawn() {
   const { map, game } = window.fogmarch;
   const { mirror } = game.view;
@@ -166,7 +166,7 @@ function howOwnAreDrawn() {
   return found;
 }
 
-// An answer to the page comes after everything that was sent to it before.
+// Waits for an answer to the page: everything sent before it has then arrived.
 async function caughtUp(page, messages) {
   const answers = () => messages.filter((message) => message[0] === 1).length;
   const before = answers();
@@ -174,7 +174,7 @@ async function caughtUp(page, messages) {
   await until(() => answers() > before, "an answer");
 }
 
-// The steps of a dense delta; own units, whom nobody follows here, are passed over.
+// Applies the steps of a dense delta; skips own units, which this test does not track.
 function step(told, steps) {
   const ids = new Map([...told.keys()].map((id) => [id % 2 ** 32, id]));
   const columns = [1, 1, 0, -1, -1, -1, 0, 1, 0];
@@ -216,7 +216,7 @@ function follow(told, method, params, team) {
   }
 }
 
-// A user quicker than the page: its parts come late, and the form is filled in at once.
+// A user faster than the page: its scripts arrive late, and the form is filled in at once.
 async function theFormWaitsForThePage() {
   const server = await Server.start([], { FOGMARCH_TOKEN: TOKEN });
   const admin = await server.connect({ token: TOKEN });

@@ -1,4 +1,4 @@
-// A server, a browser, and a client of our own beside the page, for the browser tests.
+// For the browser tests: a server, a browser, and a client of the test's own beside the page.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -13,7 +13,7 @@ const library = pathToFileURL(join(build, "web-client/clients/js/dist/")).href;
 export const { connectTcp } = await import(library + "node.js");
 export const fogmarch = await import(library + "index.js");
 
-const PATIENCE_MS = 120000; // of a machine that does much else, and draws without a graphics card
+const PATIENCE_MS = 120000; // enough for a busy machine that draws without a graphics card
 
 /** Waits until `condition` returns something true, and returns that. */
 export async function until(condition, what) {
@@ -64,13 +64,13 @@ export class Server {
 
 const browsers = new Set(); // that run
 
-// Ten frames a second in place of sixty: all that they need here, and drawing them without a graphics card
-// takes every processor that there is.
+// Ten frames a second instead of sixty: enough for the tests, and without a graphics card drawing takes all
+// processors.
 const FRAME_MS = 100;
 
 function drawLess(frameMs) {
   const [ask, cancel] = [window.requestAnimationFrame.bind(window), window.cancelAnimationFrame.bind(window)];
-  const asked = new Map(); // by the number that the page has: the browser's
+  const asked = new Map(); // the page's request number to the browser's
   let [last, next] = [0, 0];
   window.requestAnimationFrame = (callback) => {
     const number = ++next;
@@ -92,12 +92,12 @@ function drawLess(frameMs) {
   };
 }
 
-/** Opens pages and holds them to account: any error on a page fails the test. */
+/** Opens pages and watches them: any error on a page fails the test. */
 export class Browser {
   static async start() {
     const browser = new Browser();
     browser.errors = [];
-    browser.pages = []; // page, and the last lines of its console
+    browser.pages = []; // each page with the last lines of its console
     browsers.add(browser);
     browser.browser = await chromium.launch({
       executablePath: "/usr/bin/chromium",
@@ -108,7 +108,7 @@ export class Browser {
     return browser;
   }
 
-  /** A page in a context of its own: another person at another machine, of which `device` tells. */
+  /** Opens a page in a context of its own, like another person at another machine, which `device` describes. */
   async open(url, prepare = async () => {}, device = {}) {
     const context = await this.browser.newContext({ viewport: { width: 1366, height: 768 }, ...device });
     context.setDefaultTimeout(PATIENCE_MS);
@@ -119,7 +119,7 @@ export class Browser {
     page.on("pageerror", (error) => this.errors.push(error.stack));
     page.on("console", (message) => {
       lines.push(`${message.type()}: ${message.text()}`);
-      // A refused WebSocket is logged by the browser itself.
+      // The browser itself logs a refused WebSocket; that is no error here.
       if (message.type() === "error" && !message.text().includes("WebSocket")) {
         this.errors.push(message.text());
       }
@@ -139,7 +139,7 @@ export class Browser {
     assert.deepEqual(this.errors, []);
   }
 
-  /** What a test that failed leaves behind: what each page shows, and what it said. */
+  /** After a failed test: prints each page's text and console, and takes a screenshot. */
   async tell(name) {
     for (const [i, { page, lines }] of this.pages.entries()) {
       const shown = await page.evaluate(() => document.body.innerText).catch(String);
@@ -150,18 +150,18 @@ export class Browser {
   }
 }
 
-/** A world with two teams, whose clock stands still. */
+/** A paused world with two teams. */
 export async function makeWorld(admin, options = {}) {
   const { world, bases } = await admin.call("world.create", {
     name: "arena", generator: "skirmish", width: 128, height: 128, players: 2, seed: 7,
-    tick_hz: 20, budget_ms: 10000, paused: true, ...options, // no deadline on a busy machine
+    tick_hz: 20, budget_ms: 10000, paused: true, ...options, // a budget that searches do not exceed on a busy machine
   });
   const teams = [];
   for (let i = 0; i < 2; i++) teams.push((await admin.call("team.create", { world })).team);
   return { world, teams, bases };
 }
 
-/** Free cells around a base, as cells for agent.spawn. */
+/** Free cells around a base, in the form that agent.spawn takes. */
 export function cellsAround(base, count) {
   const side = Math.ceil(Math.sqrt(count));
   return Array.from({ length: count }, (_, i) => [
@@ -193,7 +193,7 @@ export async function clickCell(page, cell, options = {}) {
   await page.locator("#map canvas").click({ position: at, ...options });
 }
 
-/** What the debug page says about the selected agent: names to values. */
+/** The debug page's table about the selected agent: names to values. */
 export async function factsOf(page) {
   const names = await page.locator("#agent-facts dt").allTextContents();
   const values = await page.locator("#agent-facts dd").allTextContents();

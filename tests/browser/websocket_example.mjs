@@ -1,7 +1,7 @@
-// The example of PROTOCOL.md, a client in plain JavaScript, as it stands there.
+// The example of PROTOCOL.md, a client in plain JavaScript, runs unchanged.
 //
-// Goal    it runs in Node.js, where that has a WebSocket, and in a page of a browser; its units arrive.
-// Method  the page's text, with the test's port, beside a client that ends the world when they are there.
+// Goal    it runs in Node.js, if that has a WebSocket, and in a browser's page; its units arrive.
+// Method  the text of PROTOCOL.md with the test's port, and a client that ends the world when the units have arrived.
 
 import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { assert, Browser, run, Server, until } from "./support.mjs";
 
 const page = readFileSync(join(process.env.FOGMARCH_SOURCE, "proto/PROTOCOL.md"), "utf8");
 const example = /```js\n(.*?)```/s.exec(page)[1];
-const arrived = /^tick \d+ (?=.*\[1,\[40,20\]\])/m; // the second is put beside it
+const arrived = /^tick \d+ (?=.*\[1,\[40,20\]\])/m; // the second one stands beside the goal
 
 function shorter() {
   assert.ok(example.trimEnd().split("\n").length <= 30);
@@ -26,7 +26,7 @@ async function inNode() {
     return;
   }
   const server = await Server.start();
-  writeFileSync("websocket_example_node.mjs", at(server)); // npm put the msgpack library beside it
+  writeFileSync("websocket_example_node.mjs", at(server)); // the folder where npm put the msgpack library
   const child = spawn(process.execPath, [...flags, "websocket_example_node.mjs"], { stdio: ["ignore", "pipe", "pipe"] });
   process.on("exit", () => child.kill("SIGKILL"));
   let said = "";

@@ -15,11 +15,11 @@ static class Follow
         View view = client.Subscribe(world);
         int answers = 0, left = After, refused = 0;
         string here = null;
-        int moves = 0; // with its world, and after a death
+        int moves = 0; // times it followed its world: after a move, and after its node died
         client.Refused += answer => refused++;
         while (left > 0)
         {
-            // One that waits in a queue, one that is waited for: both must be sent again.
+            // A queued request and one with a waiting caller: both must be sent again.
             client.AgentOrder(world, new[] { agent }, "move", goal: client.Cell(answers % 60, answers * 7 % 60))
                 .Send(answer => refused += answer.Ok ? 0 : 1);
             client.AgentOrder(world, new[] { agent }, "move", goal: client.Cell(answers % 60, 1)).Wait();
@@ -28,7 +28,7 @@ static class Follow
             {
                 Tell("{\"ready\": true}");
             }
-            here = here ?? client.Address; // where it was sent on to
+            here = here ?? client.Address; // the node to which it was redirected
             if (client.Address != here)
             {
                 here = client.Address;

@@ -1,4 +1,4 @@
-"""A cluster on loopback for tests: etcd from Debian, nodes, a client that follows its worlds."""
+"""A cluster on loopback for tests: etcd from Debian, nodes, and a client that follows its world."""
 
 import base64
 import json
@@ -103,7 +103,7 @@ class Etcd:
         raise AssertionError("no member of etcd answers")
 
     def ask(self, path, **params):
-        """A call of the first member's gateway."""
+        """Calls the first member's gateway."""
         url = f"http://127.0.0.1:{self.client_ports[0]}/v3/{path}"
         with urllib.request.urlopen(url, data=json.dumps(params).encode(), timeout=PATIENCE) as answer:
             return json.load(answer)
@@ -123,7 +123,7 @@ class Etcd:
 
 
 class Node:
-    """A fogmarchd that is a node."""
+    """A fogmarchd that runs as a node of the cluster."""
 
     def __init__(self, etcd, name, *flags, metrics=False, program=None, environment=None):
         self.name = name
@@ -141,7 +141,7 @@ class Node:
                            self.metrics_port_file]
         self.log_path = os.path.join(self.folder, "log")
         self.process = None
-        self.hung = False  # it did not end when it was told to
+        self.hung = False  # set if it did not end when it was told to
         self.start()
 
     def start(self):
@@ -174,7 +174,7 @@ class Node:
         self.process.wait()
 
     def pause(self):
-        """Until all of its threads have stopped: on a busy machine some go on for a while."""
+        """Stops the process; waits until all of its threads have stopped, which takes a while on a busy machine."""
         self.process.send_signal(signal.SIGSTOP)
         until(self._is_stopped, f"node {self.name} to stop")
 
@@ -209,7 +209,7 @@ class Node:
 
 
 def move(client, world, node):
-    """Moves a world, as soon as the client's node knows of the other one and of the end of an earlier move."""
+    """Moves a world, as soon as the client's node knows the other node and the end of an earlier move."""
     def accepted():
         try:
             return client.call("cluster.move", world=world, node=node)
@@ -221,7 +221,7 @@ def move(client, world, node):
 
 
 def is_here(client, world):
-    """Whether a client's node has a world and answers for it."""
+    """Whether a client's node owns a world and answers for it."""
     try:
         return client.call("world.locate", world=world)["here"]
     except RequestError:
@@ -229,14 +229,14 @@ def is_here(client, world):
 
 
 class Follower:
-    """A client that goes where its world is, and sends what was not answered again."""
+    """A client that follows its world and sends unanswered requests again."""
 
     def __init__(self, nodes, name):
         self.nodes, self.name = nodes, name
         self.client = None
         self.world = None
         self.node = None
-        self.longest = 0.0  # seconds that one call took, with all that it had to follow
+        self.longest = 0.0  # seconds of the longest call, with all redirects
 
     def _seek(self):
         for node in self.nodes:
@@ -270,7 +270,7 @@ class Follower:
         while True:
             assert time.monotonic() - begun < PATIENCE, f"{method} was never answered"
             if self.client is None and not self._seek():
-                time.sleep(0.1)  # servers turn away who connects too often
+                time.sleep(0.1)  # servers refuse clients that connect too often
                 continue
             try:
                 answer = self.client.call(method, world=self.world, **params)

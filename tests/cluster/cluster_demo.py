@@ -1,9 +1,9 @@
 """clients/demo --cluster: the world outlives the server that is killed in the show.
 
-Goal    the show begins, the server that has the world is killed, another one continues it, and the
-        script says so; then all processes end and no file is left.
-Method  the script with programs that are built already. Its processes are those that have inherited
-        a word of their own in the environment.
+Goal    the show begins, the server that owns the world is killed, another one continues the world,
+        and the script says so; then all processes end and no file is left.
+Method  the script with programs that are built already. Its processes are found by a word that they
+        have inherited in their environment.
 """
 
 import os
@@ -22,7 +22,7 @@ DEMO = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/d
 
 
 def left(word):
-    """Processes that have the word."""
+    """Processes with the word in their environment."""
     found = []
     for number in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -30,7 +30,7 @@ def left(word):
                 if word.encode() in file.read().split(b"\0"):
                     found.append(int(number))
         except OSError:
-            continue  # it has ended, or is somebody else's
+            continue  # it has ended, or belongs to another user
     return found
 
 

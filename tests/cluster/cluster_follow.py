@@ -1,12 +1,12 @@
-"""Clients of all libraries follow their world by themselves.
+"""The clients of all libraries follow their world by themselves.
 
-Goal    who asks a node without the world is sent on; when the world is moved, and when its node dies,
-        the libraries go where it is, their views go on, and each command that they were answered is
-        carried out once. `fogmarch cluster` shows the nodes and moves a world.
+Goal    a node without the world redirects clients; when the world is moved, and when its node dies,
+        the libraries follow it, their views go on, and each answered command is carried out once.
+        `fogmarch cluster` shows the nodes and moves a world.
 Method  real nodes and real etcd. One follower for each library (follow_*, Follow.cs), all in one
-        world, orders and watches without being told anything. They connect to a node without the
-        world; it is moved there, and that node is killed. At the end the world's count of orders is
-        the sum of their answers, and each one's view shows its agent where it is.
+        world, sends orders and watches, and knows nothing of the cluster. They connect to a node
+        without the world; the world is moved there, and that node is killed. At the end the world's
+        count of orders is the sum of their answers, and each view shows its agent where it is.
 """
 
 import json
@@ -27,7 +27,7 @@ FOLDER = tempfile.TemporaryDirectory(prefix="fogmarch-follow-")
 
 
 class Follower:
-    """A follower's process. It says `ready` after its first orders, and what it saw at the end."""
+    """A follower's process. It prints `ready` after its first orders, and at the end what it saw."""
 
     def __init__(self, name, *command):
         self.name = name
@@ -39,7 +39,7 @@ class Follower:
         return json.loads(text)
 
     def finish(self, tick):
-        """Tells it where the world stands still, and takes what it says."""
+        """Tells it the tick at which the world is stopped. Returns what it prints."""
         self.process.stdin.write(f"{tick}\n")
         self.process.stdin.flush()
         said = self.line()
@@ -52,7 +52,7 @@ class Follower:
 
 
 def followers():
-    """Name of each, and the program with its first words."""
+    """The name of each, and its program with the first arguments."""
     python = [sys.executable, "-B", os.path.join(HERE, "follow_python.py")]
     kinds = {"python": [*python, "plain"], "asyncio": [*python, "asyncio"], "c": [os.environ["FOLLOW_C"]]}
     library = os.path.join(os.environ["FOGMARCH_BUILD"], "web-client/clients/js/dist")
@@ -92,7 +92,7 @@ def they_go_where_their_world_is():
                 assert follower.line() == {"ready": True}
             status = command("cluster", "status", "--connect", f"127.0.0.1:{other.port}")
             assert "takes worlds, asked" in status and "arena" in status and "running" in status, status
-            # By the command line, at the node that does not have it.
+            # By the command line, through the node that does not have the world.
             command("cluster", "move", "arena", other.name, "--connect", f"127.0.0.1:{other.port}")
             for follower in running:
                 assert follower.line() == {"moved": True}
@@ -121,7 +121,7 @@ def they_go_where_their_world_is():
 
 
 def command(*words):
-    """What `fogmarch` prints."""
+    """Runs `fogmarch`. Returns what it prints."""
     program = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
     done = subprocess.run([program, *words], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr

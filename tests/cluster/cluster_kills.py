@@ -1,7 +1,7 @@
 """loadtest/kills.py kills a node and finds nothing lost.
 
-Goal    its JSON has the figures that its page names, and they are of this run.
-Method  one kill among two nodes.
+Goal    its JSON holds the figures that loadtest/README.md names, and they belong to this run.
+Method  one kill, two nodes.
 """
 
 import json

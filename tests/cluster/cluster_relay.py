@@ -1,8 +1,8 @@
 """A relay of a cluster: spectators go on when their world moves, and when its node dies.
 
-Goal    a spectator whose relay was told of one node only sees the world wherever it goes: after a move without
-        a new keyframe, after a node's death in any way; and what it sees is what the world's node shows.
-Method  two nodes and etcd on loopback, a relay, and a mirror beside a mirror of a direct subscription.
+Goal    a relay that was given the address of one node only follows the world: after a move its spectators need
+        no new keyframe, after a node's death they may get one; they always see what the world's node shows.
+Method  two nodes and etcd on loopback, a relay, and its mirror compared with that of a direct subscription.
 """
 
 import cluster
@@ -29,7 +29,7 @@ class View(Mirror):
 
 
 def tried(client, method, **params):
-    """The answer; None: it was refused, as it may be while the world is between two nodes."""
+    """The answer; None: refused, which is allowed while the world is between two nodes."""
     try:
         return client.call(method, **params)
     except RequestError:
@@ -42,7 +42,7 @@ def locate(client, world):
 
 
 def follows(view, node, world):
-    """Stops the world where it is now; the relay has to show what it was stopped at."""
+    """Stops the world; the relay must show the tick at which it was stopped."""
     admin = node.connect()
     until(lambda: tried(admin, "world.pause", world=world), "the world")
     direct = View(node.port, world)

@@ -1,10 +1,11 @@
 """etcd is lost for good: `fogmarch cluster restore`.
 
-Goal    from the journals of the nodes that were there every world comes back into a cluster with a new
-        etcd, under its name and number, as it was when it was told of last; a command that was answered
-        before is known after; what is lost is said, and the exit status tells.
-Method  two nodes; a world that moves from one to the other, one whose journal is damaged. All is killed,
-        etcd's data removed. The restored world is compared with what clients were told.
+Goal    the journals of the old nodes bring every world back into a cluster with a new etcd, under its
+        name and number, in the state that clients saw last; a command that was answered before is
+        still known; losses are reported, also by the exit status.
+Method  two nodes; one world that moves from one to the other, one whose journal is damaged. All
+        processes are killed and etcd's data removed. The restored world is compared with what clients
+        were told.
 """
 
 import glob
@@ -26,7 +27,7 @@ def restore(*words):
 
 
 def play(node, name):
-    """A world in which something was ordered. Its number and the answer."""
+    """Makes a world and orders something. Returns its number and the answer."""
     client = node.connect()
     world = client.call("world.create", name=name, generator="open", width=32, height=32, tick_hz=50,
                         paused=True)["world"]
@@ -47,7 +48,7 @@ def cells_of(client, world):
 
 
 def lose_everything(etcd, nodes):
-    """Plays, moves, kills. What clients were told of the world that is to come back, and the other's number."""
+    """Plays, moves, kills. Returns what clients were told of the world that must come back, and the other's number."""
     a, b = nodes
     world, order = play(a, "arena")
     torn, _ = play(a, "torn")
@@ -56,7 +57,7 @@ def lose_everything(etcd, nodes):
     move(admin, world, "b")
     until(lambda: is_here(admin, world), "the world to move")
     admin.call("world.step", world=world, ticks=5)
-    # After the last tick: accepted, answered, and in no tick yet.
+    # After the last tick: accepted and answered, but not part of any tick yet.
     late = admin.call("agent.order", world=world, agents=[1], kind="hold", command_id=78)
     told = admin.call("world.info", world=world)
     told["cells"] = cells_of(admin, world)

@@ -1,9 +1,10 @@
-"""etcd that trusts nobody: TLS both ways, users and passwords.
+"""etcd with mutual TLS, users and passwords.
 
-Goal    a node with certificate and password works as any other, also after etcd has forgotten its token; with a wrong
-        password or a stranger's certificate it is no member and says why; settings that do not fit are told at
-        --check-config.
-Method  one member of real etcd on loopback, with certificates made here and a user who may use the cluster's keys only.
+Goal    a node with certificate and password works like any other, even after etcd has lost its token; with a wrong
+        password or an untrusted certificate it does not join and says why; --check-config reports settings that do
+        not fit together.
+Method  one member of real etcd on loopback, with certificates made here and a user with access to the cluster's
+keys only.
 """
 
 import base64
@@ -25,7 +26,7 @@ PASSWORD = "correct horse battery"
 
 
 class SecureEtcd:
-    """A member that wants a certificate of who comes, and a token."""
+    """A member that requires a client certificate and a token."""
 
     def __init__(self):
         self.own = tempfile.TemporaryDirectory(prefix="fogmarch-etcd-")
@@ -35,7 +36,7 @@ class SecureEtcd:
             # etcd's gateway refuses users whose certificate has a common name.
             make_certificate(os.path.join(self.folder, name), subject="/O=fogmarch")
         with open(self.path("trusted.pem"), "w", encoding="ascii") as trusted:
-            for name in ("member", "node"):  # etcd's gateway comes to itself, as a client
+            for name in ("member", "node"):  # etcd's gateway connects to its own server as a client
                 with open(self.path(name, "certificate.pem"), encoding="ascii") as file:
                     trusted.write(file.read())
         self.port, self.peer_port = free_ports(2)
@@ -119,7 +120,7 @@ def all_of_it():
             client.call("world.step", world=world, ticks=3)
             before = client.call("cluster.status")["appends"]["count"]
             assert before > 0
-            etcd.kill()  # and with it all tokens
+            etcd.kill()  # and so loses all tokens
             etcd.start()
             agents = client.call("agent.spawn", world=world, team=1, cells=[3, 3])["agents"]
             client.call("agent.order", world=world, agents=agents, kind="move", goal=[9, 9])

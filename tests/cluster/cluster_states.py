@@ -1,12 +1,12 @@
-"""What users see when something breaks that is not a node, and what the page for operators says to do about it.
+"""What users see when something other than a node fails, and what the operators' page says to do about it.
 
-Goal    a database of etcd that is full, times of day that jump, clients that do not reach their world's node, a node
-        that does not reach etcd, and two versions of the program side by side: worlds stand still or go on as
-        server/cluster/README.md says, `cluster.status`, metrics and log say what is wrong, and what configs/CLUSTER.md
-        says to do about it ends it. Nothing that was answered is lost in any of it.
-Method  real nodes and real etcd on loopback, under the load of match.py. The database is filled until etcd takes no more;
-        clocks are those of set_clock.c; lines that are cut are proxies (line.py); the other version is the same program
-        with another version's name.
+Goal    etcd's database is full, clocks jump, clients cannot reach their world's node, a node cannot reach etcd, two
+        versions of the program run side by side: worlds stop or go on as server/cluster/README.md says;
+        `cluster.status`, metrics and log report the cause; the remedy of configs/CLUSTER.md works. No answered
+        command is lost in any of these.
+Method  real nodes and real etcd on loopback, under the load of match.py. The database is filled until etcd refuses
+        writes; clocks are set by set_clock.c; lines that can be cut are proxies (line.py); the other version is the
+        same program under another version's name.
 """
 
 import base64
@@ -33,7 +33,7 @@ def text(value):
 
 
 def fill(etcd):
-    """Puts what nobody needs until etcd takes no more."""
+    """Writes junk until etcd refuses it."""
     junk = base64.b64encode(os.urandom(1 << 20)).decode()
     for number in range(100):
         try:
@@ -45,7 +45,7 @@ def fill(etcd):
 
 
 def make_room(etcd):
-    """As configs/CLUSTER.md has it: compact, defragment, disarm."""
+    """The remedy of configs/CLUSTER.md: compact, defragment, disarm the alarm."""
     etcd.ask("kv/deleterange", key=text("/junk/"), range_end=text("/junk0"))
     status = etcd.ask("maintenance/status")
     assert status.get("errors") or etcd.ask("maintenance/alarm", action="GET")["alarms"], status
@@ -59,7 +59,7 @@ def state_is(client, name):
 
 
 def stands_still(match):
-    """Nothing is answered, and no tick is shown, but for what was on its way."""
+    """Nothing is answered and no tick is shown, except what was already under way."""
     answered, tick = len(match.answers), match.tick()
     time.sleep(0.5)
     assert len(match.answers) <= answered + 1 and match.tick() <= tick + 1
@@ -127,7 +127,7 @@ def a_full_database_and_clocks_that_jump():
 
 
 class Door:
-    """A node as its clients reach it: over a line."""
+    """A node that its clients reach over a line."""
 
     def __init__(self, etcd, name):
         self.line = Line()
@@ -142,14 +142,14 @@ class Door:
 
 
 def connect_all(nodes):
-    """Clients that need no line, once all nodes know of each other."""
+    """Clients that bypass the line, connected once all nodes know each other."""
     admins = {node.name: node.connect() for node in nodes}
     until(lambda: all(len(admin.call("cluster.status")["nodes"]) == len(nodes) for admin in admins.values()), "all nodes")
     return admins
 
 
 def clients_do_not_reach_their_node():
-    """But etcd does: nothing is wrong for the cluster, and operators move the world."""
+    """But etcd reaches it: for the cluster nothing is wrong, so an operator moves the world."""
     with Etcd() as etcd:
         doors = [Door(etcd, name) for name in "ab"]
         nodes = [door.node for door in doors]
@@ -178,7 +178,7 @@ def clients_do_not_reach_their_node():
 
 
 def a_node_does_not_reach_etcd():
-    """But its clients reach it: it says nothing more, and another one has the world."""
+    """But its clients do: it falls silent, and another node takes the world."""
     with Etcd() as etcd:
         lines = [Line(etcd.client_ports[0]) for _ in "ab"]
         nodes = [Node(line, name) for line, name in zip(lines, "ab")]
@@ -213,7 +213,7 @@ def a_node_does_not_reach_etcd():
 
 
 def other_version(folder):
-    """A program that calls itself the next version: it counts as one that may compute otherwise."""
+    """Makes a program that calls itself the next version, whose ticks may therefore come out differently."""
     with open(os.environ["FOGMARCHD"], "rb") as file:
         program = file.read()
     path = os.path.join(folder, "fogmarchd")
@@ -228,7 +228,8 @@ def versions(client):
 
 
 def the_program_is_upgraded():
-    """Node by node. A world whose node dies meanwhile goes to one of its own version, though another has more room."""
+    """Node by node. If a node dies meanwhile, its world goes to a node of its own version, even if another has more
+    room."""
     source = random.Random(seed())
     with Etcd() as etcd, tempfile.TemporaryDirectory(prefix="fogmarch-version-") as folder:
         old = [Node(etcd, name) for name in "ab"]
@@ -242,23 +243,23 @@ def the_program_is_upgraded():
             until(lambda: versions(admin) == {"a": "0.1.0", "b": "0.1.0", "c": "0.1.9"}, lambda: versions(admin))
             killed = by_name(old, owner_of(etcd, match.world)[1])
             left = next(node for node in old if node is not killed)
-            busy = left.connect()  # the other old one has a world already, the new one none
+            busy = left.connect()  # the other old node has a world already, the new one has none
             killed.kill()
             match.goes_on()
             assert owner_of(etcd, match.world) == (2, left.name)
 
-            # To the new version: searches begin again, orders and clients go on.
+            # To the new version: searches restart, orders and clients go on.
             move(admin, match.world, "c")
             until(lambda: owner_of(etcd, match.world) == (3, "c"), "the move")
             match.goes_on()
             assert "world left" not in new.log() and "damaged" not in new.log(), new.log()
 
-            # And back, as when an upgrade is taken back.
+            # And back, as when an upgrade is rolled back.
             move(busy, match.world, left.name)
             until(lambda: owner_of(etcd, match.world) == (4, left.name), "the move back")
             match.goes_on()
 
-            # The last node of the old version goes: its world is left to the new one.
+            # The last node of the old version ends: its world goes to the new one.
             left.process.terminate()
             left.process.wait(cluster.PATIENCE)
             match.goes_on()

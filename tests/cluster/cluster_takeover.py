@@ -1,11 +1,11 @@
-"""Nodes that die while their world is played.
+"""Nodes that die while their world is being played.
 
-Goal    whatever becomes of its node, a world goes on: each command that was answered is carried out
-        once and is not lost, no tick has two digests, epochs rise, and a node that
-        was thought dead says nothing more of a world that another one has.
-Method  real nodes and real etcd on loopback. A client orders and looks all the time, follows the world
-        and sends again what was not answered; nodes are killed, stopped and told to end; etcd dies
-        and comes back. Checked against the counts of the world and what lies in etcd.
+Goal    whatever happens to its node, a world goes on: each answered command is carried out exactly
+        once, no tick has two digests, epochs rise, and a node that was presumed dead says nothing
+        more about a world that another node has.
+Method  real nodes and real etcd on loopback. A client sends orders and watches all the time, follows
+        the world and sends unanswered commands again; nodes are killed, stopped and told to end; etcd
+        dies and comes back. The results are compared with the world's counts and the records in etcd.
 """
 
 import os
@@ -33,10 +33,10 @@ def a_node_is_killed_and_another_is_told_to_end():
             assert epoch == 2 and name != killed.name
             ended = by_name(nodes, name)
             ended.process.terminate()
-            ended.process.wait(cluster.PATIENCE)  # it gives the world to the third one
+            ended.process.wait(cluster.PATIENCE)  # it hands the world to the third node
             match.goes_on()
             assert owner_of(etcd, match.world)[0] == 3
-            killed.start()  # comes back as another process, and may take worlds again
+            killed.start()  # as a new process, which may take worlds again
             by_name(nodes, owner_of(etcd, match.world)[1]).kill()
             match.goes_on()
             assert owner_of(etcd, match.world) == (4, killed.name)
@@ -56,11 +56,11 @@ def a_frozen_node_says_nothing_more():
             frozen = by_name(nodes, owner_of(etcd, match.world)[1])
             witness = frozen.connect()
             witness.call("subscribe", world=match.world)
-            # Which its last look at the directory has not seen, and of which there is nothing to write.
+            # A world that the node's last look at the directory has not seen, and that has nothing to write.
             late = witness.call("world.create", name="late", generator="open", width=16, height=16,
                                 paused=True)["world"]
             frozen.pause()
-            # Asked while it is frozen, with the world still its own as far as it knows.
+            # Requests to the frozen node, which still takes the world for its own.
             asked = witness.send("agent.order", world=match.world, kind="stop",
                                  agents=match.agents)
             late_asked = witness.send("stats", world=late)
@@ -85,7 +85,7 @@ def a_frozen_node_says_nothing_more():
                               witness.call("cluster.status")["worlds"]), "the directory")
             place = witness.call("world.locate", world=match.world)
             assert not place["here"] and place["node"] != frozen.name
-            # Its users see that its lease was over, and that it has joined again.
+            # Status and log report that its lease expired and that it has joined again.
             status = until(lambda: (said := witness.call("cluster.status"))["member"] and said, "the node to join again")
             assert status["engine"]["leases_lost"] == 1, status["engine"]
             assert "the node's lease was over" in frozen.log() and frozen.log().count("joined the cluster") == 2
@@ -115,7 +115,7 @@ def members_of_etcd_die_and_come_back():
             assert "majority" in status.call("cluster.status")["what_to_do"]
             answered, tick = len(match.answers), match.tick()
             time.sleep(0.5)
-            # Nothing is sent that nobody would know after a crash.
+            # The node sends nothing that a crash could undo.
             assert len(match.answers) <= answered + 1 and match.tick() <= tick + 1
             etcd.start(leader), etcd.start(other)
             match.goes_on()
@@ -158,7 +158,7 @@ def worlds_end_and_names_are_shared():
 
 
 def wait_for_move(match, admin, etcd, name):
-    """Until the world is there, and its clients have found it."""
+    """Waits until the world is there and its clients have found it."""
     until(lambda: owner_of(etcd, match.world)[1] == name or match.errors, f"the world to be at {name}")
     match.goes_on()
     until(lambda: any(world["node"] == name and world["state"] == "running" and world["to"] == ""
@@ -166,7 +166,7 @@ def wait_for_move(match, admin, etcd, name):
 
 
 def knows_what_it_has(client, node, world):
-    """A node to which a world moves knows that it is the owner at once, not with its next look at the directory."""
+    """A node to which a world moves knows at once that it is the owner, not at its next look at the directory."""
     place = {"here": False}
     while not place["here"]:
         place = client.call("world.locate", world=world)
@@ -213,7 +213,7 @@ def worlds_move_and_nodes_drain():
             assert admin.refused("cluster.move", world=match.world + 1) == "no_world"
             assert admin.call("cluster.move", world=match.world, node=first.name)["node"] == first.name
 
-            # There and back, while it is played, with the views that are looked at.
+            # There and back, while the world is played and watched.
             place = admin.call("cluster.move", world=match.world, node=others[0].name)
             assert place["tcp"] == f"127.0.0.1:{others[0].port}", place
             knows_what_it_has(admin, others[0], match.world)
@@ -235,7 +235,7 @@ def worlds_move_and_nodes_drain():
             assert metrics[f'fogmarch_cluster_move_seconds_count{{node="{others[1].name}"}}'] == 1
             assert metrics["fogmarch_cluster_nodes"] == 3 and metrics["fogmarch_cluster_leader_term"] > 0
 
-            # A node that drains, by itself when it is told to end, keeps nothing and gets nothing.
+            # A node that drains, as it does when told to end, keeps no world and gets none.
             drained = admin.call("cluster.drain", node=others[1].name)
             assert (drained["node"], drained["worlds"]) == (others[1].name, 1)
             until(lambda: owner_of(etcd, match.world)[0] == 5, "the drained node's world to move")

@@ -1,11 +1,11 @@
 """Tokens, resume and tickets in a cluster.
 
-Goal    a token that one node has made is good on all nodes from its answer on, and on none from the answer
-        to its revocation on; `resume` is good on every node, across a change of the shared secret as well;
-        `moved` says where a world is, with a ticket that gives there what the session was here, and no
-        more; a node that ends says `moved`, not `going_down`, of worlds that have gone before it. etcd
+Goal    a token made on one node is valid on all nodes as soon as it is answered, and on none as soon as its
+        revocation is answered; `resume` works on every node, even across a change of the shared secret;
+        `moved` says where a world is, with a ticket that gives the session's rights there, and no
+        more; a node that ends sends `moved`, not `going_down`, for worlds that have already left it. etcd
         holds no secret.
-Method  two nodes and etcd on loopback, one file of tokens; clients that know no token but what they are
+Method  two nodes and etcd on loopback, one file of tokens; clients that know only the tokens that they are
         given.
 """
 
@@ -69,7 +69,7 @@ class Cluster:
             file.write("".join(secret + "\n" for secret in secrets))
 
     def change_secrets(self, *secrets):
-        """And waits until both nodes have taken them."""
+        """Changes the secrets and waits until both nodes use the new ones."""
         self.write_secrets(*secrets)
         for node in self.nodes:
             count = node.log().count("secrets read again")
@@ -110,7 +110,7 @@ def tokens_are_good_on_all_nodes(both, etcd):
     for client in (player, again):
         assert client.disconnected()
         client.close()
-    # Whose own token it is gets the notification that it has ended.
+    # A client that revokes its own token is disconnected.
     admin = one.call("token.create", role="admin")
     own = hello(b, token=admin["token"])[0]
     own.call("token.revoke", number=admin["number"])
@@ -156,7 +156,7 @@ def tickets_lead_to_the_next_node(both, world):
 
 
 def a_client_goes_by_its_ticket(both, world):
-    """The world is on b, and comes back; the client has nothing but what `moved` said."""
+    """The world is on b and comes back; the client has nothing but the ticket from `moved`."""
     a, b = both.nodes
     client = fogmarch.connect_plain(f"127.0.0.1:{a.port}", token=ADMIN, name="ticket")
     for node in (b, a):
@@ -185,7 +185,7 @@ def who_ends_says_where_its_worlds_are(both, world):
             except RequestError as error:
                 names.add(error.name)
     except (AssertionError, OSError):
-        pass  # it has ended
+        pass  # the node has ended
     while client.take():
         pass
     names |= {answer[0]["name"] for answer in client.answers.values() if answer[0] is not None}

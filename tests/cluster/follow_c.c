@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     }
     const uint64_t subscription = fm_object_uint(result, "subscription", 0);
     char here[256] = "";
-    int moves = 0; // with its world, and after a death
+    int moves = 0; // after its world's move, and after its node died
     bool is_ready = false;
     for (int left = AFTER; left > 0;) {
         order(client, world, agent, &params);
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
             fflush(stdout);
         }
         if (strcmp(here, fm_client_address(client)) != 0) {
-            moves += here[0] != '\0'; // at first it was sent on
+            moves += here[0] != '\0'; // the first redirect does not count
             snprintf(here, sizeof here, "%s", fm_client_address(client));
             if (moves == 1) {
                 puts("{\"moved\": true}");
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
            fm_client_address(client), (unsigned long long)mirror.tick,
            shown == NULL ? 0 : fm_cell_x(shown->cell), shown == NULL ? 0 : fm_cell_y(shown->cell));
     bool good = refused == 0 && shown != NULL && mirror.subscription == subscription;
-    // By the number that the program was told, though the node has another one.
+    // By the number that the program was given; on the present node it has another one.
     fm_params_clear(&params);
     fm_params_uint(&params, FM_FIELD_SUBSCRIPTION, subscription);
     good = good && fm_client_call(client, FM_METHOD_UNSUBSCRIBE, &params, NULL) == FM_OK;

@@ -22,7 +22,7 @@ const until = async (isDone) => {
   while (!isDone()) await new Promise((done) => setTimeout(done, 10));
 };
 let answers = 0;
-let moves = 0; // with its world, and after a death
+let moves = 0; // times it followed its world: after a move, and after its node died
 let here = client.address;
 for (let left = AFTER; left > 0; left -= moves === 2 ? 1 : 0) {
   const order = (i) => client.call("agent.order",

@@ -17,13 +17,13 @@ def tell(**said):
 
 
 class Moves:
-    """Counts the nodes that a client has gone to: sent on, moved with its world, after a death."""
+    """Counts a client's changes of node: redirected, after its world's move, after its node died."""
 
     def __init__(self, client):
         self.client, self.address, self.count = client, client.address, 0
 
     def look(self):
-        """Whether its node has died."""
+        """Notices that its node has died. Returns whether it has."""
         if self.client.address != self.address:
             self.address, self.count = self.client.address, self.count + 1
             if self.count == 1:

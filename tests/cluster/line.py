@@ -5,8 +5,8 @@ import threading
 
 
 class Line:
-    """Carries connections to a port of loopback. While it is cut it swallows all bytes and says nothing, as a network
-    does that loses packets; connections that have lost bytes end when it is mended."""
+    """Forwards connections to a port of loopback. While it is cut it silently drops all bytes, like a network that
+    loses packets; when it is mended, connections that have lost bytes end."""
 
     def __init__(self, target=None):
         self.target = target  # port
@@ -18,7 +18,7 @@ class Line:
 
     @property
     def endpoints(self):
-        """As Etcd names its members."""
+        """The line's address in the form of Etcd.endpoints."""
         return f"127.0.0.1:{self.port}"
 
     def cut(self):

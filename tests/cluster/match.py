@@ -1,4 +1,4 @@
-"""A world under load for tests of a cluster, and what its clients were told; what etcd and the nodes say of it."""
+"""A world under load for tests of a cluster, what its clients were told, and what etcd and the nodes say about it."""
 
 import random
 import threading
@@ -27,7 +27,7 @@ class Match:
         self.errors = []
         self.longest = 0.0
         self.stopping = False
-        # Not waited for where the test fails: they would look for their world for a minute.
+        # daemon: a test that fails does not wait for them; they would look for their world for a minute.
         self.threads = [threading.Thread(target=self._guard, args=(work,), daemon=True)
                         for work in (self._order, self._look)]
         for thread in self.threads:
@@ -36,11 +36,11 @@ class Match:
     def _guard(self, work):
         try:
             work(Follower(self.nodes, self.name))
-        except Exception as error:  # told by finish()
+        except Exception as error:  # reported by finish()
             self.errors.append(error)
 
     def order(self, number):
-        """What the command with this id says: always the same."""
+        """The parameters of the command with this id: the same for every call."""
         source = random.Random(number)
         return dict(kind="move", agents=[source.choice(self.agents)],
                     goal=[source.randrange(64), source.randrange(64)], command_id=number)
@@ -63,7 +63,7 @@ class Match:
         return max(self.digests, default=0)
 
     def goes_on(self):
-        """Waits until the world has ticked on, and orders are answered."""
+        """Waits until the world has ticked and orders have been answered."""
         tick, answered = self.tick(), len(self.answers)
         until(lambda: (self.tick() > tick + 3 and len(self.answers) > answered + 3) or self.errors,
               lambda: f"the world to go on behind tick {tick}")
@@ -77,8 +77,8 @@ class Match:
               f"{len(self.digests)} ticks seen", flush=True)
         client = Follower(self.nodes, self.name)
         info, stats = client.call("world.info"), client.call("stats")["world"]
-        # Each order goes to one agent, so this counts commands: one more was carried out twice, one
-        # less is lost.
+        # Each order goes to one agent, so this counts commands: one too many was carried out twice, a
+        # missing one was lost.
         assert stats["orders_given"] == len(self.answers), (stats["orders_given"],
                                                             len(self.answers))
         for number in list(self.answers)[-200:]:
@@ -96,7 +96,7 @@ def owner_of(etcd, world):
 
 
 def epochs_rise(etcd, world):
-    """In the log, by position; nothing is missing between the first record and the last."""
+    """Epochs in the log rise with the position, and no record is missing between the first and the last."""
     log = etcd.range(f"/fogmarch/test/log/{world:016x}/")
     epochs = [int.from_bytes(log[key][2:10], "little") for key in sorted(log)]
     assert epochs == sorted(epochs), epochs

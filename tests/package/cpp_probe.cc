@@ -8,9 +8,9 @@
 //   until TICK    follows the view to this tick; answers all that it shows
 //   rect X Y W H  moves the view's rectangle
 //   resume        breaks the connection and goes on in a new session
-//   errors        what comes of requests that fail, and of views that are given up
+//   errors        the outcome of requests that fail, and of views that are closed
 //
-// A second model is kept from the callbacks alone; `agree` is whether it is the same as the view.
+// A second model is built from the callbacks alone; `agree` tells whether it equals the view.
 
 #include <fogmarch/fogmarch.hpp>
 
@@ -189,7 +189,7 @@ void print_errors()
     bool pinged = false;
     client->send(FM_METHOD_PING, fogmarch::Params(),
                  [&pinged](const fogmarch::Answer &) { pinged = true; });
-    // The order to a unit that is not there is answered by its world, perhaps after the rest.
+    // The world answers the order to a missing unit, perhaps after everything else.
     for (int i = 0; i < 6000 && (!pinged || refused.empty() || unheard.empty()); i++) {
         client->update(10);
     }

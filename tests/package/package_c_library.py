@@ -1,10 +1,10 @@
-"""The C library as a game meets it: installed, or taken into its build, by what clients/c/README.md says.
+"""The C library as a game uses it: installed, or built with the game, as clients/c/README.md says.
 
 Goal    The example compiles without a warning in C and in C++, links with the library alone, and works: through
-        pkg-config (shared and static), find_package, add_subdirectory and FetchContent. Nothing is exported but
-        what the headers declare.
+        pkg-config (shared and static), find_package, add_subdirectory and FetchContent. Only what the headers
+        declare is exported.
 Method  The component is installed into an empty folder; programs and CMakeLists.txt are cut out of the page. A
-        real server has the world that the page speaks of. Each way's program follows a unit to its goal.
+        real server has the world that the page names. The program of each way follows a unit to its goal.
 """
 
 import contextlib
@@ -43,7 +43,7 @@ class Tries:
         return folder
 
     def marches(self, program, **environment):
-        """The unit goes from where it is to the goal; before the next time it is sent back."""
+        """Runs a program, whose unit must reach its goal; then sends the unit back for the next one."""
         with contextlib.closing(self.server.connect()) as client:
             client.call("agent.order", world=1, agents=[1, 2, 3], kind="move", goal=[68, 97])
         said = run(program, f"127.0.0.1:{self.server.port}", environment=environment)
@@ -87,7 +87,7 @@ class Tries:
         self.cmake("fetched", fetched, "C", "march.c")
 
     def exports(self):
-        """Names that a program could clash with: those of the headers alone, in both libraries."""
+        """Both libraries export only the headers' names, so that no other name can clash with a program's."""
         headers = ""
         for root, _, names in os.walk(os.path.join(self.prefix, "include")):
             for name in names:

@@ -1,10 +1,10 @@
-"""fogmarch.hpp as a game meets it: installed, compiled by what clients/cpp/README.md says, against a real server.
+"""fogmarch.hpp as a game uses it: installed, compiled as clients/cpp/README.md says, against a real server.
 
-Goal    The example compiles without a warning in C++17 and C++20, with exceptions and RTTI switched off, as Unreal
-        does; its units arrive. A view shows what the bytes say, cell by cell and agent by agent, and what the server
-        says of each agent; its callbacks tell the same story; a view goes on after its connection broke; errors and
-        ends are told; nothing is read or written out of bounds (AddressSanitizer).
-Method  cpp_probe.cc follows a view and prints it, beside the tests' own mirror, which shares no code with it.
+Goal    The example compiles without a warning in C++17 and C++20, without exceptions and RTTI, as in Unreal; its
+        units arrive. A view shows what the bytes say, cell by cell and agent by agent, and what the server says of
+        each agent; its callbacks agree with it; a view continues after its connection was lost; errors and the end
+        of a connection are reported; nothing is read or written out of bounds (AddressSanitizer).
+Method  cpp_probe.cc follows a view and prints it; the test compares it with its own mirror, which shares no code.
 """
 
 import os
@@ -71,7 +71,7 @@ def the_view_shows_what_the_bytes_say(probe_of):
             mirrors = {client.call("subscribe", world=world, team=team, motion=True)["subscription"]: Mirror(),
                        client.call("subscribe", world=world, motion=True)["subscription"]: Mirror()}
             probes = dict(zip(mirrors, (probe, everything)))
-            for tick in range(1, 60):  # something changes in each
+            for tick in range(1, 60):  # something changes in each tick
                 if tick == 1:
                     client.call("agent.order", world=world, agents=agents, kind="move", goal=far, spread=True)
                     client.call("agent.order", world=world, agents=tanks["agents"], kind="move", goal=far)

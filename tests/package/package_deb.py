@@ -1,12 +1,12 @@
-"""The Debian packages, on a Debian 12 that has nothing else.
+"""The Debian packages, on a bare Debian 12.
 
-Goal    `cpack` makes packages that lintian accepts and apt installs from Debian's own packages alone. The service
-        starts as the user fogmarch with what the unit says, and answers; an upgrade keeps settings and journals;
-        a removal keeps them too; a purge leaves nothing. The second stage of configs/Containerfile serves
-        as a user that is not root, and its health check is content.
-Method  mmdebstrap makes the root, which is kept in the build folder for the next time. systemd cannot run in a
-        chroot: the unit's ExecStart is run by hand, as its user, in its folder. Needs root and a network: 77
-        without.
+Goal    `cpack` makes packages that lintian accepts and that apt installs with Debian's packages alone. The service
+        starts as the user fogmarch with the unit's command, and answers; an upgrade keeps settings and journals,
+        and so does a removal; a purge leaves nothing. The second stage of configs/Containerfile serves as a
+        user other than root, and its health check passes.
+Method  mmdebstrap makes the root, which is kept in the build folder for the next run. systemd cannot run in a
+        chroot: the test runs the unit's ExecStart as its user, in its folder. Needs root and a network; exits
+        with 77 (skipped) without them.
 """
 
 import glob
@@ -35,7 +35,7 @@ def skip(reason):
 
 
 class Root:
-    """A Debian of its own, entered by chroot."""
+    """A Debian system in a folder, entered by chroot."""
 
     def __init__(self, folder):
         self.path = folder
@@ -61,7 +61,7 @@ class Root:
 
 
 class Service:
-    """What systemd would start; or a container, with its own user and command."""
+    """The process that systemd would start; or that of a container, with its own user and command."""
 
     def __init__(self, root, user=None, start=None):
         with open(root.file("usr/lib/systemd/system/fogmarchd.service"), encoding="utf-8") as file:
@@ -104,7 +104,7 @@ class Service:
 
 
 def packages(folder):
-    """As they are, and the server's once more as a newer version."""
+    """Makes the packages, and the server's once more as a newer version."""
     run("cpack", "--config", os.path.join(BUILD, "CPackConfig.cmake"), "-B", folder, "-D",
         f"CPACK_OUTPUT_FILE_PREFIX={folder}", cwd=BUILD)
     made = {os.path.basename(path).split("_")[0]: path for path in glob.glob(os.path.join(folder, "*.deb"))}
@@ -127,7 +127,7 @@ def lintian_accepts(made):
 
 
 def container(root):
-    """The steps of the Containerfile's second stage; the first one makes the packages that are here already."""
+    """Runs the steps of the Containerfile's second stage; the first stage makes the packages, which exist already."""
     with open(os.path.join(SOURCE, "configs/Containerfile"), encoding="utf-8") as file:
         stage = file.read().split("\nFROM ")[2]
     steps = re.findall(r"^([A-Z]+) (.*)$", stage, re.M)
@@ -181,7 +181,7 @@ def lives(root):
 
 
 def library_is_found(root):
-    """What a game needs to be built and to run; package_c_library compiles with it."""
+    """The library packages hold what a game needs to build and to run; package_c_library compiles with them."""
     root.do("apt-get install -qq --no-install-recommends /packages/libfogmarch*.deb")
     assert "libfogmarch.so.0.1" in root.do("ldconfig -p")
     assert root.has("usr/include/fogmarch/fogmarch.h") and root.has("usr/include/msgpack.h")

@@ -1,9 +1,9 @@
-"""What the release's programs and library carry against the use of mistakes in memory.
+"""How the release's programs and library are hardened against the exploitation of memory errors.
 
-Goal    Position-independent, with relocations that are read-only from the start, a stack that is not executable, stack
-        protector, fortified calls into libc, and landing pads at functions (CET).
-Method  readelf, nm and objdump tell what is in each binary. (That a binary as a whole wants CET is a note that the
-        linker drops: Debian's own start files have none.)
+Goal    Position-independent code, full RELRO, a stack that is not executable, the stack protector, fortified calls
+        into libc, and landing pads at functions (CET).
+Method  readelf, nm and objdump show what is in each binary. (The linker drops the note that marks a whole binary for
+        CET, because Debian's own start files have none.)
 """
 
 import os

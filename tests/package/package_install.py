@@ -1,10 +1,10 @@
 """`cmake --install` puts everything where it belongs, and it works there.
 
-Goal    Programs find their web client, scenarios and server in whatever folder the installed tree lies; man pages
-        and completions know every option that --help knows, and the shells take them; the unit names the
-        program, the configs are accepted; the list of parts has what the programs are linked with.
-Method  Everything is installed into one folder, which is then moved. Completions are asked for in bash, zsh and
-        fish as a person would, man pages are read as text.
+Goal    Programs find their web client, scenarios and server wherever the installed tree lies; man pages and
+        completions have every option of --help, and the shells accept them; the unit names the program, the
+        configs are valid; the list of parts holds all libraries that the programs are linked with.
+Method  Everything is installed into one folder, which is then moved. The test asks bash, zsh and fish for
+        completions as a user would, and reads man pages as text.
 """
 
 import gzip
@@ -24,7 +24,7 @@ from support import run  # noqa: E402
 BUILD = sys.argv[1]
 PROGRAMS = {"fogmarchd": 8, "fogmarch": 1, "fogmarch-load": 1, "fogmarch-lab": 1}
 
-# Types a line and a tab, and prints what zsh would offer.
+# Types a line and a tab, and prints what zsh offers.
 ZSH = r'''
 zmodload zsh/zpty
 zpty shell zsh -f -i
@@ -140,7 +140,7 @@ def shells_complete(prefix):
 
 
 def parts_are_listed(prefix):
-    """Every library that the programs are linked with is in the list of parts, with version and licence."""
+    """The list of parts has every library that the programs are linked with, its version and licence."""
     with open(os.path.join(prefix, "share/fogmarch/fogmarch.cdx.json"), encoding="utf-8") as file:
         parts = json.load(file)
     assert parts["bomFormat"] == "CycloneDX" and parts["specVersion"] == "1.5", parts

@@ -1,9 +1,9 @@
 """The same sources in another folder give the same bytes.
 
-Goal    What is built does not depend on where, when and by whom: libfogmarch, and, with `all` as second argument, the
-        programs fogmarchd and fogmarch, which takes minutes.
-Method  The sources are copied into two folders, with their commit, and built in each without a compiler cache, which
-        changes paths on its own. 77 where git cannot say what belongs to the sources.
+Goal    A build does not depend on where, when and by whom it is made: libfogmarch, and, with `all` as second
+        argument, the programs fogmarchd and fogmarch, which takes minutes.
+Method  The sources are copied into two folders, with their commit, and built in each without a compiler cache,
+        which would change paths. Exits with 77 (skipped) where git cannot list the sources.
 """
 
 import filecmp

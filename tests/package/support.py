@@ -1,4 +1,4 @@
-"""What the tests of this folder share: commands that must work, and the examples of a page."""
+"""Shared by the tests of this folder: commands that must succeed, and the examples of a page."""
 
 import os
 import re
@@ -8,7 +8,7 @@ SOURCE = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 
 
 def run(*command, cwd=None, environment=None, timeout=300, input=None):
-    """Runs a command that must end well. Returns what it wrote."""
+    """Runs a command that must succeed. Returns its output."""
     done = subprocess.run(command, cwd=cwd, env={**os.environ, **(environment or {})}, text=True, input=input,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout, stdin=None if input else
                           subprocess.DEVNULL)
@@ -17,7 +17,7 @@ def run(*command, cwd=None, environment=None, timeout=300, input=None):
 
 
 def examples(page, language):
-    """The fenced blocks of a page, in their order."""
+    """The fenced blocks of a page, in order."""
     with open(os.path.join(SOURCE, page), encoding="utf-8") as file:
         return re.findall(r"^```%s\n(.*?)^```$" % language, file.read(), re.M | re.S)
 
