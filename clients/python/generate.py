@@ -2,8 +2,8 @@
 """Writes fogmarch/methods.py and plain_methods.py from proto/protocol.json: for each method a typed
 coroutine, and a function that blocks.
 
-    generate.py          writes it
-    generate.py --check  fails when it is stale
+    generate.py          writes them
+    generate.py --check  fails when one is stale
 
 The target protocol-doc runs it after protocol.json was renewed.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""A bot that explores: sends every idle agent of its team to the nearest edge of the known, as the
-crow flies, and spreads them. (The order `explore` leaves that to the server; this shows how a bot of
-one's own decides.)
+"""A bot that explores: sends every idle agent of its team to the nearest edge of the known map, by
+straight-line distance, and spreads them. (The order `explore` leaves that to the server; this shows
+how a bot decides for itself.)
 
     explorer.py [--connect ADDRESS:PORT] [--world N] [--team N] [--ticks N]
 """
@@ -35,7 +35,7 @@ def edges(mirror: fogmarch.Mirror) -> list[tuple[int, int]]:
 
 
 def choose(agents: list[fogmarch.Agent], cells: list[tuple[int, int]]) -> dict[int, tuple[int, int]]:
-    """A goal for each agent: the nearest edge that no goal is near to yet."""
+    """A goal for each agent: the nearest edge that is not near another goal."""
     goals: dict[int, tuple[int, int]] = {}
     for agent in agents:
         free = [cell for cell in cells

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A bot that patrols: its agents walk round some waypoints, and those that see somebody of another
-team follow him until he is out of sight, then go back to their round.
+"""A bot that patrols: its agents go round some waypoints. Those that see an agent of another team
+follow it until it is out of sight, then continue their round.
 
     patrol.py X,Y X,Y ... [--connect ADDRESS:PORT] [--world N] [--team N] [--ticks N]
 """

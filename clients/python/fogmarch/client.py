@@ -21,8 +21,8 @@ MOVED = "the world is on another node now"
 class Client(Methods):
     """A session. Make one with connect(); use it as an async context manager.
 
-    Notifications go to the subscriptions they belong to; those that belong to none, such as
-    going_down, wait in `others`. In a cluster it goes where its world is, see follow.py.
+    Notifications go to their subscriptions; those that belong to none, such as going_down,
+    wait in `others`. In a cluster the client goes where its world is, see follow.py.
     """
 
     def __init__(self, addresses: list[str], follow_s: float, context: tls.SSLContext | None,
@@ -38,7 +38,7 @@ class Client(Methods):
         self._subscriptions: dict[int, Subscription] = {}  # by their numbers on the link
         self._early: list[tuple[str, dict[str, Any]]] = []
         self._subscribing = 0
-        self._world: int | None = None  # that was called last
+        self._world: int | None = None  # the last one that a call named
         self._end: str | None = None
 
     async def __aenter__(self) -> Client:
@@ -49,7 +49,7 @@ class Client(Methods):
 
     @property
     def address(self) -> str:
-        """Where it is now, as HOST:PORT."""
+        """The server it is connected to now, as HOST:PORT."""
         return self._follow.nodes[0]
 
     async def close(self) -> None:
@@ -65,14 +65,14 @@ class Client(Methods):
         return (await self._call(method, params))[0]
 
     async def _call(self, method: str, params: Mapping[str, Any]) -> tuple[Any, Link]:
-        """The answer, and who gave it."""
+        """The answer, and the link that it came by."""
         given = {name: value for name, value in params.items() if value is not None}
         given = self._follow.prepare(method, given)
         self._world = given.get("world", self._world)
         view = self._subscriptions.get(given.get("subscription", 0))
         while True:
             await self._settled()
-            if view is not None:  # another number on another node
+            if view is not None:  # it has another number on another node
                 given["subscription"] = view.number
             link = self._link
             try:
@@ -88,8 +88,8 @@ class Client(Methods):
     async def view(self, world: int, team: int | None = None, *, rect: list[int] | None = None,
                    every: int | None = None, sight: bool | None = None,
                    motion: bool | None = None) -> Subscription:
-        """Subscribes to a view and waits for its first keyframe; with `sight` also to what is visible,
-        with `motion` to how agents move."""
+        """Subscribes to a view and waits for its first keyframe. `sight` adds which cells are visible,
+        `motion` how agents move."""
         view = {"world": world, "team": team, "every": every, "encoding": "dense", "sight": sight,
                 "motion": motion}
         subscription = Subscription(self, {k: v for k, v in view.items() if v is not None})
@@ -101,8 +101,8 @@ class Client(Methods):
     async def resume(self, subscription: Subscription) -> bool:
         """Continues a subscription whose connection broke; its mirror stays.
 
-        True: the next change follows on what the mirror holds; orders that ended meanwhile are in its
-        `ended`. False: the server has forgotten, and a keyframe comes next.
+        True: the next change continues from what the mirror holds; orders that ended meanwhile are in
+        its `ended`. False: the server no longer knows the view, and a keyframe comes next.
         """
         mirror = subscription.mirror
         subscription._queue = asyncio.Queue()
@@ -115,7 +115,7 @@ class Client(Methods):
         try:
             while True:
                 answer, link = await self._call("subscribe", {**subscription._view, **place})
-                if link is self._link and link.end is None:  # it may be over again
+                if link is self._link and link.end is None:  # otherwise the subscription is gone with its link
                     return self._begin(subscription, answer)
                 await self._settled()
         finally:
@@ -166,14 +166,14 @@ class Client(Methods):
     # ---- in a cluster ----------------------------------------------------------------------------
 
     async def _settled(self) -> None:
-        """Waits until it is on a node."""
+        """Waits until the client is on a node."""
         if self._seeking is not None:
             await asyncio.wait([self._seeking])
         if self._end is not None:
             raise ConnectionEnded(self._end)
 
     def _may_go(self, world: int | None) -> bool:
-        """Whether to go where a world is: not away from the world of its views."""
+        """Whether to go to the node of a world: a client with views stays with their world."""
         return (self._follow.is_on and world is not None
                 and all(view.world == world for view in self._subscriptions.values()))
 
@@ -188,14 +188,14 @@ class Client(Methods):
 
     def _go(self, link: Link, world: int | None, error: Exception,
             place: Mapping[str, Any] | None = None) -> None:
-        """Begins to look for the node of a world, unless somebody else has."""
+        """Begins to look for the node of a world, unless a search is under way."""
         if link is self._link and self._seeking is None and self._end is None:
             self._follow.note_place(place or {})
             self._seeking = asyncio.create_task(self._seek(world, error))
 
     async def _ask_whether_ended(self, link: Link, view: Subscription,
                                  params: dict[str, Any]) -> None:
-        """A world ended here. It may go on elsewhere, which the node knows a little later."""
+        """A world ended here. It may continue on another node; this node knows that a little later."""
         end = asyncio.get_running_loop().time() + GONE_S
         while asyncio.get_running_loop().time() < end:
             try:
@@ -227,7 +227,7 @@ class Client(Methods):
             self._seeking = None
 
     async def _try(self, address: str, world: int | None) -> None:
-        """Goes to a node, or to the one that it names."""
+        """Goes to a node, or to the one that it says has the world."""
         link, welcome = await self._open(address)
         try:
             if world is not None:
@@ -257,7 +257,7 @@ class Client(Methods):
                 if isinstance(error, RequestError) and view.world != views[0].world:
                     view._take("end", {"reason": f"world {view.world}: {error}"})
                     continue
-                # Tried again on the next node, under numbers that no server gives.
+                # They wait for the next node, under numbers that no server gives.
                 for i, rest in enumerate(views[at:], 1):
                     self._subscriptions[-i] = rest
                 raise
@@ -335,7 +335,7 @@ class Subscription(FollowedView):
             yield mirror
 
     async def end(self) -> None:
-        """Ends it."""
+        """Ends the subscription."""
         number = self.number
         self._client._subscriptions.pop(number, None)
         await self._client.unsubscribe(subscription=number)
@@ -350,7 +350,7 @@ def address_of(address: str) -> tuple[str, int]:
 
 
 def addresses_of(addresses: str) -> list[str]:
-    """Splits at commas, and looks at each. Raises ValueError."""
+    """Splits at commas and checks each address. Raises ValueError."""
     split = [address.strip() for address in addresses.split(",")]
     for address in split:
         address_of(address)
@@ -358,7 +358,7 @@ def addresses_of(addresses: str) -> list[str]:
 
 
 def tls_context(ssl: bool | tls.SSLContext, ca_file: str | None) -> tls.SSLContext | None:
-    """What connect() makes of its arguments `ssl` and `ca_file`; None: no TLS."""
+    """The TLS context for connect()'s arguments `ssl` and `ca_file`; None: no TLS."""
     ca_file = ca_file or os.environ.get("FOGMARCH_TLS_CA") or None
     if isinstance(ssl, tls.SSLContext):
         return ssl
@@ -370,7 +370,7 @@ def tls_context(ssl: bool | tls.SSLContext, ca_file: str | None) -> tls.SSLConte
 
 
 def hello_of(name: str, token: str | None, resume: str | None) -> dict[str, Any]:
-    """What hello says."""
+    """The parameters of hello."""
     said = {"protocol": PROTOCOL, "client": name, "resume": resume,
             "token": token or os.environ.get("FOGMARCH_TOKEN")}
     return {key: value for key, value in said.items() if value is not None}
@@ -385,16 +385,16 @@ async def connect(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-pyth
     `resume` is `welcome["resume"]` of a client whose connection broke: the new one has its role and
     seat, and Client.resume() continues its subscriptions.
 
-    In a cluster the client goes where its world is: when its node dies, or does not have the world
-    any more, it looks for the next one for `follow_s` seconds, and raises ConnectionEnded when there
-    is none; its views go on, and commands are carried out once. 0: it does not. Without a cluster
-    this does nothing. One client is on one node: for worlds on several, make a client for each.
+    In a cluster the client goes where its world is. When its node dies, or no longer has the world,
+    it looks for the next one for `follow_s` seconds, and raises ConnectionEnded when there is none.
+    Its views continue, and each command is carried out once. 0 turns this off; without a cluster it
+    has no effect. A client is on one node: for worlds on several nodes, make a client for each.
 
-    The token is taken from FOGMARCH_TOKEN when none is given. With `ssl` it talks TLS, with a context
-    or with one of its own; with `ca_file`, certificates in PEM, it trusts these instead of the
-    system's; FOGMARCH_TLS_CA in the environment does the same. Raises OSError when no server answers,
-    which a certificate that is not trusted counts as, and RequestError when it refuses, such as with
-    the status "denied" for a wrong token.
+    Without a token, FOGMARCH_TOKEN gives it. `ssl` turns on TLS: an ssl.SSLContext, or True for one of
+    the client's own. `ca_file` names certificates in PEM to trust instead of the system's;
+    FOGMARCH_TLS_CA in the environment does the same. Raises OSError when no server answers or its
+    certificate is not trusted, and RequestError when the server refuses, such as with the status
+    "denied" for a wrong token.
     """
     client = Client(addresses_of(address), follow_s, tls_context(ssl, ca_file),
                     hello_of(name, token, resume))

@@ -1,10 +1,10 @@
 """What a client knows of its cluster, and when it looks for another node.
 
 A client is on one node at a time. It goes to another one when its connection ends, when a call is
-answered `moved`, and when a world that it views ends here but goes on elsewhere. It asks the nodes it
-knows, the best guess first, where the world is (world.locate), again and again for `follow_s` seconds
-with growing pauses. On the new node its views are subscribed again, and calls without an answer are
-sent again; commands have a command_id, so that each is carried out once.
+answered `moved`, and when a world that it views ends here but continues elsewhere. It asks the nodes
+it knows, the best guess first, where the world is (world.locate), repeatedly for `follow_s` seconds
+with growing pauses. On the new node it subscribes to its views again and sends calls without an
+answer again; commands have a command_id, so that each is carried out once.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .methods import COMMANDS
 
 FOLLOW_S = 30.0
 PAUSE_FIRST_S, PAUSE_LAST_S = 0.05, 1.0
-NODE_PATIENCE_S = 2.0  # until one node has answered, while it looks for the right one
+NODE_PATIENCE_S = 2.0  # for one node to answer, during a search
 NODES_MAX = 64
-GONE_S = 3.0  # so long all nodes must say that there is no such world: a new node knows of none yet
+GONE_S = 3.0  # for how long all nodes must deny the world: a new node knows of none yet
 
-# Sent again without a command_id these might be done twice, or mean something that only one node has.
+# Sent again without a command_id, these might be done twice, or name something that only one node has.
 ONCE = frozenset({"map.upload", "replay.close", "replay.open", "replay.pause", "replay.play",
                   "replay.seek", "save.download", "token.create", "token.revoke", "world.create",
                   "world.destroy", "world.load", "world.save", "world.step"})
@@ -37,7 +37,7 @@ class Follow:
         self.refused: set[str] = set()  # nodes that refused hello; each is asked once in a search
         self.is_on = False  # the server is a node of a cluster
         self.ticket: str | None = None  # for the node where the world is
-        self._guess: str | None = None  # that node
+        self._guess: str | None = None  # the address of that node
         self._command = random.randrange(1, 1 << 51)
 
     def settle(self, address: str, welcome: Mapping[str, Any]) -> None:
@@ -86,11 +86,11 @@ class Search:
     def __init__(self, follow: Follow) -> None:
         self._follow = follow
         self._begun = time.monotonic()
-        self.reason = "no node is known"  # why the last one was not the right one
+        self.reason = "no node is known"  # why the last node was not the right one
         self._gone_since: float | None = None
 
     def rounds(self) -> Iterator[float]:
-        """Pauses in s, each to be made after all nodes were asked; ends when it is time to give up."""
+        """Pauses in seconds, one after each round over all nodes; ends when it is time to give up."""
         pause = PAUSE_FIRST_S
         while (time.monotonic() - self._begun < self._follow.follow_s and not self._is_gone
                and self._follow.candidates()):
@@ -111,7 +111,7 @@ class Search:
         return self._gone_since is not None and time.monotonic() - self._gone_since > GONE_S
 
     def text(self, world: int | None, count: int) -> str:
-        """Why it was given up."""
+        """Why the search was given up."""
         sought = "a node" if world is None else f"the node of world {world}"
         return (f"{sought} was not found within {time.monotonic() - self._begun:.0f} s among "
                 f"{count}; {self.reason}")

@@ -8,22 +8,22 @@ from .mirror import Mirror
 
 
 class FollowedView:
-    """`view` is what subscribe was asked for, without its place; `rect` the rectangle, where it is known before."""
+    """`view`: the parameters of subscribe without the place to resume from; `rect`: the rectangle, if known already."""
 
     def __init__(self, view: dict[str, Any], rect: list[int] | None) -> None:
         self.number = self.stream = 0
         self.mirror = Mirror()
         self._view = view
-        self._tick = 0  # of the last message that came; the mirror may not be there yet
+        self._tick = 0  # of the last message received; the mirror may be older
         self._rect = rect
 
     @property
     def world(self) -> int:
-        """Number of its world."""
+        """The number of its world."""
         return cast(int, self._view["world"])
 
     def _place(self) -> dict[str, Any]:
-        """Where to go on, for subscribe."""
+        """Parameters of subscribe that resume the view."""
         if self._rect is None:
             return {}
         return {"rect": self._rect, "stream": self.stream, "since": self._tick}

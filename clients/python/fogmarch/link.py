@@ -21,7 +21,7 @@ class RequestError(Exception):
         self.code: int = error["code"]
         self.status: str = error["name"]
         self.message: str = error["message"]
-        self.sent = error  # all of it; `moved` says where the world is
+        self.sent = error  # the whole error; `moved` says where the world is
 
 
 class ConnectionEnded(Exception):
@@ -29,7 +29,7 @@ class ConnectionEnded(Exception):
 
 
 class Link:
-    """Calls `route` with each notification, and `over` once with the reason of the end."""
+    """Calls `route` with each notification, and `over` once, with the reason why the connection ended."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter,
                  route: Callable[[Link, str, dict[str, Any]], None],
@@ -59,7 +59,7 @@ class Link:
         return await future
 
     def over(self, reason: str) -> None:
-        """Ends it. What waits for an answer gets ConnectionEnded."""
+        """Ends it. Calls that wait for an answer raise ConnectionEnded."""
         if self.end is not None:
             return
         self.end = reason
@@ -100,7 +100,7 @@ class Link:
             else:
                 future.set_result(message[3])
         elif message[0] == NOTIFICATION and message[1] == "idle":
-            # The server asks whether anybody is there.
+            # The server checks whether the client is alive.
             time = message[2][0]["time"]
             self._writer.write(msgpack.packb([NOTIFICATION, "ping", [{"time": time}]]))
         elif message[0] == NOTIFICATION:

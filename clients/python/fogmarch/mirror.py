@@ -37,11 +37,11 @@ class Agent:
     y: int
     state: str
     movement_class: int = 0  # its place in world.info's rules.classes
-    tag: bytes = b""  # what the game has written on it, as far as the view may know
+    tag: bytes = b""  # what the game has attached to it, if the view may see that
     # In a view with motion:
-    heading: int | None = None  # of its last step: 0 east, 1 south-east and so on; None: not known
-    speed: float = 0.0  # of that, in cells a tick; 0: not known
-    waypoints: tuple[tuple[float, float], ...] = ()  # of one's own: where its middle goes next
+    heading: int | None = None  # of its last step: 0 east, 1 south-east and so on; None: unknown
+    speed: float = 0.0  # of its last step, in cells a tick; 0: unknown
+    waypoints: tuple[tuple[float, float], ...] = ()  # of own agents: where the middle goes next
 
 
 @dataclass(slots=True)
@@ -70,7 +70,7 @@ class Ended:
 @dataclass(slots=True)
 class Alert:
     """A unit that stopped for an enemy: its order, its id, the enemy's (0: out of sight again), and
-    where that stood."""
+    where the enemy stood."""
 
     order: int
     agent: int
@@ -95,7 +95,7 @@ class Mirror:
         self._visible: bytearray | None = None  # None: subscribed without `sight`
 
     def look(self, x: int, y: int) -> int:
-        """The look of a cell: 0 unknown, else terrain and cost; 0 outside of the view, too."""
+        """The look of a cell: terrain and cost; 0: unknown, or outside the view."""
         left, top, width, height = self.rect
         if not (left <= x < left + width and top <= y < top + height):
             return UNKNOWN
@@ -110,7 +110,7 @@ class Mirror:
         return cells[(y - top) * width + (x - left)] != 0
 
     def terrain(self, x: int, y: int) -> str:
-        """Name of a cell's terrain, "unknown" among them."""
+        """The name of a cell's terrain, or "unknown"."""
         return TERRAINS[self.look(x, y) & 15]
 
     def cost(self, x: int, y: int) -> int:
@@ -243,7 +243,7 @@ class Mirror:
             self._visible = self._marks(message["sight"], visible)
 
     def _marks(self, sight: bytes, visible: bytearray) -> bytearray:
-        """What is visible after the bytes of a dense delta: they mark edges between rows."""
+        """What is visible after a dense delta, whose bytes mark edges between rows."""
         width, height = self.rect[2:]
         marks = bytearray(width * height)
         at, begin = 1, 0
@@ -263,7 +263,7 @@ class Mirror:
         return marks
 
     def _move(self, rect: Sequence[int]) -> None:
-        """The view has moved: what it did not show before is unknown."""
+        """The view has moved: cells that it did not show before are unknown."""
         left, top, width, height = self.rect
         x, y, new_width, new_height = rect
         looks = array("H", [UNKNOWN]) * (new_width * new_height)

@@ -21,7 +21,7 @@ from .plain_methods import PlainMethods
 
 
 def deadline_of(timeout_s: float | None) -> float | None:
-    """By time.monotonic(); None: never."""
+    """A deadline by time.monotonic(); None: never."""
     return None if timeout_s is None else time.monotonic() + timeout_s
 
 
@@ -77,7 +77,7 @@ class PlainLink:
         raise ConnectionEnded(reason)
 
     def read(self, deadline: float | None) -> None:
-        """Reads once, and takes what came. Raises ConnectionEnded, TimeoutError after the deadline."""
+        """Reads once, and handles what came. Raises ConnectionEnded, TimeoutError after the deadline."""
         if self.end is not None:
             raise ConnectionEnded(self.end)
         left = None if deadline is None else max(deadline - time.monotonic(), 1e-6)
@@ -95,7 +95,7 @@ class PlainLink:
             if message[0] == RESPONSE and message[1] in self._answers:
                 self._answers[message[1]] = message
             elif message[0] == NOTIFICATION and message[1] == "idle":
-                # The server asks whether anybody is there.
+                # The server checks whether the client is alive.
                 self.send([NOTIFICATION, "ping", [{"time": message[2][0]["time"]}]])
             elif message[0] == NOTIFICATION:
                 self._route(self, message[1], message[2][0])
@@ -104,9 +104,8 @@ class PlainLink:
 class PlainClient(PlainMethods):
     """A session. Make one with connect_plain(); use it as a context manager, from one thread.
 
-    What the server says unasked is read while a call or a view waits. Notifications that belong to
-    no view, such as going_down, wait in `others`. In a cluster it goes where its world is, see
-    follow.py.
+    Notifications are read while a call or a view waits. Those that belong to no view, such as
+    going_down, wait in `others`. In a cluster the client goes where its world is, see follow.py.
     """
 
     def __init__(self, addresses: list[str], follow_s: float, context: tls.SSLContext | None,
@@ -121,7 +120,7 @@ class PlainClient(PlainMethods):
         self._views: dict[int, PlainView] = {}  # by their numbers on the link
         self._early: list[tuple[str, dict[str, Any]]] = []
         self._subscribing = False
-        self._world: int | None = None  # that was called last
+        self._world: int | None = None  # the last one that a call named
         self._end: str | None = None
 
     def __enter__(self) -> PlainClient:
@@ -132,7 +131,7 @@ class PlainClient(PlainMethods):
 
     @property
     def address(self) -> str:
-        """Where it is now, as HOST:PORT."""
+        """The server it is connected to now, as HOST:PORT."""
         return self._follow.nodes[0]
 
     def close(self) -> None:
@@ -154,7 +153,7 @@ class PlainClient(PlainMethods):
         while True:
             if self._end is not None:
                 raise ConnectionEnded(self._end)
-            if view is not None:  # another number on another node
+            if view is not None:  # it has another number on another node
                 given["subscription"] = view.number
             try:
                 return self._link.ask(method, given, self._timeout_s)
@@ -163,7 +162,7 @@ class PlainClient(PlainMethods):
                     raise
                 self._follow.note_place(error.sent)
                 self._seek(given["world"], error)
-            except TimeoutError as error:  # perhaps the node is frozen, and another one has the world
+            except TimeoutError as error:  # the node may be frozen, and another one may have the world
                 if was_late or not self._follow.is_on or method in ONCE:
                     raise
                 was_late = True
@@ -209,7 +208,7 @@ class PlainClient(PlainMethods):
     # ---- in a cluster ----------------------------------------------------------------------------
 
     def _may_go(self, world: int | None) -> bool:
-        """Whether to go where a world is: not away from the world of its views."""
+        """Whether to go to the node of a world: a client with views stays with their world."""
         return (self._follow.is_on and world is not None
                 and all(view.world == world for view in self._views.values()))
 
@@ -246,7 +245,7 @@ class PlainClient(PlainMethods):
         raise ConnectionEnded(self._end)
 
     def _try(self, address: str, world: int | None) -> None:
-        """Goes to a node, or to the one that it names."""
+        """Goes to a node, or to the one that it says has the world."""
         link, welcome = self._open(address, NODE_PATIENCE_S)
         try:
             if world is not None:
@@ -274,7 +273,7 @@ class PlainClient(PlainMethods):
                 if isinstance(error, RequestError) and view.world != views[0].world:
                     view._take("end", {"reason": f"world {view.world}: {error}"})
                     continue
-                # Tried again on the next node, under numbers that no server gives.
+                # They wait for the next node, under numbers that no server gives.
                 for i, rest in enumerate(views[at:], 1):
                     self._views[-i] = rest
                 raise
@@ -282,7 +281,7 @@ class PlainClient(PlainMethods):
                 self._subscribing = before
 
     def _has_ended(self, view: PlainView) -> bool:
-        """Whether a world that ended here does not go on elsewhere. Goes there if it does."""
+        """Whether a world that ended here is really over. If it continues elsewhere, goes there."""
         end = time.monotonic() + GONE_S
         while self._follow.is_on and time.monotonic() < end:
             try:
@@ -389,9 +388,9 @@ def connect_plain(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-pyth
                   timeout_s: float | None = 30.0, follow_s: float = FOLLOW_S) -> PlainClient:
     """Connects to HOST:PORT and says hello, as connect() does, for programs without asyncio.
 
-    `timeout_s` is how long a call waits for its answer; None: for ever. In a cluster it is then sent
-    once more, wherever the world is: a node that is frozen does not disconnect. While the client looks for
-    another node, at most `follow_s`, a call takes longer.
+    `timeout_s` is how long a call waits for its answer; None: for ever. In a cluster the call is then
+    sent once more, to the node that has the world: a frozen node does not disconnect. While the client
+    looks for another node, for at most `follow_s`, a call takes longer.
     """
     client = PlainClient(addresses_of(address), follow_s, tls_context(ssl, ca_file),
                          hello_of(name, token, resume), timeout_s)
