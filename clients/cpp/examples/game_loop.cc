@@ -52,7 +52,7 @@ class Game
         fogmarch::Params spawn;
         spawn.set(FM_FIELD_WORLD, world_).set(FM_FIELD_TEAM, team_).set(FM_FIELD_CELLS, cells);
         spawn.set(FM_FIELD_PLACE, "nearest");
-        // Never waits: the answer comes in some later frame.
+        // Never waits: the answer comes in a later frame.
         return client_.send(FM_METHOD_AGENT_SPAWN, spawn, [this](const fogmarch::Answer &answer) {
             if (answer.ok) {
                 client_.move(world_, answer.result.uints("agents"),
@@ -62,7 +62,7 @@ class Game
         });
     }
 
-    // The server tells cells; between two of them a unit is drawn on its way.
+    // The server sends cells; a unit is drawn on its way between two of them.
     void frame(double seconds)
     {
         for (std::uint32_t i = 0; i < view_->agent_count(); i++) {

@@ -4,10 +4,9 @@
 //        └── no server, a wrong token ─────────────────────────────────────────────────────────────────^
 //
 // Update(), called once a frame, sends what waits, reads what has come and calls the events, all on the caller's
-// thread. It never waits. When nothing but keyframes, deltas and answers without a closure comes, it makes no
-// garbage. There is no other thread, but for the two that carry the bytes of TLS.
+// thread. It never waits. Keyframes, deltas and answers without a closure make no garbage.
 //
-// Threads: one, whichever it is.
+// Threads: any one thread uses a client. There is no other, except the two that carry the bytes of TLS.
 
 using System;
 using System.Collections.Generic;
@@ -19,13 +18,13 @@ namespace Fogmarch
     /// <summary>Where a client stands.</summary>
     public enum ClientState
     {
-        /// <summary>On the way; requests wait until it is open.</summary>
+        /// <summary>Connecting; requests wait until it is open.</summary>
         Connecting,
 
         /// <summary>The server said hello.</summary>
         Open,
 
-        /// <summary>Over; Client.Reason says why.</summary>
+        /// <summary>Closed; Client.Reason says why.</summary>
         Closed,
     }
 
@@ -38,10 +37,10 @@ namespace Fogmarch
         {
             public string Method;
             public Action<Answer> Then; // or null
-            public View View;           // whose subscribe this is, or null
-            public long World;          // that it names, or 0
-            public byte[] Bytes;        // of the request, in a cluster: it may have to be sent again
-            public bool Refused;        // another node has the world, so that nothing has been done
+            public View View;           // the view that this subscribes to, or null
+            public long World;          // the one that it names, or 0
+            public byte[] Bytes;        // of the request, in a cluster, where it may have to be sent again
+            public bool Refused;        // another node has the world, so nothing was done
         }
 
         private Link link;
@@ -49,19 +48,19 @@ namespace Fogmarch
         private readonly bool isSecret;
         private readonly RemoteCertificateValidationCallback trusts;
         private string resume;
-        private readonly PackWriter draft = new PackWriter();  // of the request that is being written
+        private readonly PackWriter draft = new PackWriter();  // the request that is being written
         private readonly PackWriter early = new PackWriter();  // requests that wait for hello's answer
         private readonly Dictionary<uint, Waiting> waiting = new Dictionary<uint, Waiting>();
         private readonly Dictionary<long, View> views = new Dictionary<long, View>();
         private readonly Queue<View> toSubscribe = new Queue<View>(); // the first of them is being answered
         private readonly Answer answer = new Answer();
-        private uint last; // id
+        private uint last; // the last id
         private string draftMethod;
         private int draftMap; // where its map of parameters begins
         private int draftCount;
         private bool updating;
-        private uint awaited; // by Wait(); 0: none
-        private Answer kept;  // what that was answered
+        private uint awaited; // the id that Wait() waits for; 0: none
+        private Answer kept;  // the answer to it
         private Action<Answer> keep;
         private readonly Action<Answer> subscribed, unsubscribed;
 
@@ -71,13 +70,13 @@ namespace Fogmarch
         /// <summary>Why it is closed; null while it is not.</summary>
         public string Reason { get; private set; }
 
-        /// <summary>What hello was answered: role, world and team of the seat, and so on. See PROTOCOL.md.</summary>
+        /// <summary>The answer to hello: role, world and team of the seat, and so on. See PROTOCOL.md.</summary>
         public Fields Welcome { get; private set; }
 
         /// <summary>The server said hello.</summary>
         public event Action<Client> Opened;
 
-        /// <summary>The connection is over; the text says why. Comes once.</summary>
+        /// <summary>The connection is over; the text says why. Raised once.</summary>
         public event Action<Client, string> Closed;
 
         /// <summary>A request without a function of its own was refused.</summary>
@@ -86,7 +85,7 @@ namespace Fogmarch
         /// <summary>The server ends in so many milliseconds, and says why.</summary>
         public event Action<long, string> GoingDown;
 
-        /// <summary>A notification that belongs to no view: its name, and what it says.</summary>
+        /// <summary>A notification that belongs to no view: its name and its parameters.</summary>
         public event Action<string, Fields> Notified;
 
         /// <summary>Begins to connect; Update() continues it.</summary>
@@ -95,9 +94,9 @@ namespace Fogmarch
         /// <param name="name">of the program, for the server's log</param>
         /// <param name="token">decides the role; null where the server wants none</param>
         /// <param name="resume">Welcome.Text("resume") of an earlier session whose connection broke, or null</param>
-        /// <param name="tls">over TLS 1.2, with a certificate that is checked</param>
+        /// <param name="tls">over TLS 1.2; the server's certificate is checked</param>
         /// <param name="trusts">decides about the certificate; null: the system does</param>
-        /// <param name="ticket">what `moved` said on another node, in place of a token; or null</param>
+        /// <param name="ticket">from `moved` of another node, in place of a token; or null</param>
         public Client(string host = "127.0.0.1", int port = 7421, string token = null,
                       string name = "fogmarch-csharp", string resume = null, bool tls = false,
                       RemoteCertificateValidationCallback trusts = null, string ticket = null)
@@ -164,7 +163,7 @@ namespace Fogmarch
 
         private readonly long[] cell = new long[2];
 
-        /// <summary>x, y as a list, good for one parameter of one request, so that it costs no garbage.</summary>
+        /// <summary>x, y as a list for one parameter of one request. The list is used again: no garbage.</summary>
         public long[] Cell(long x, long y)
         {
             cell[0] = x;
@@ -244,7 +243,7 @@ namespace Fogmarch
 
         private void Keep(Answer given)
         {
-            if (awaited == answerId) // otherwise it comes after its time
+            if (awaited == answerId) // otherwise it comes too late
             {
                 kept = new Answer { Method = given.Method, Ok = given.Ok, Result = given.Result.Copy(),
                                     Error = given.Error.Copy() };
@@ -273,8 +272,8 @@ namespace Fogmarch
         // ---- views -----------------------------------------------------------------------------
 
         /// <summary>
-        /// Subscribes to what a team sees; 0: a player's own team, for others everything. The view is filled by
-        /// the first keyframe; its events say so.
+        /// Subscribes to what a team sees; 0: a player's own team, for others everything. The first keyframe
+        /// fills the view and raises its events.
         /// </summary>
         /// <param name="world">number of the world</param>
         /// <param name="team">number of the team, or 0</param>
@@ -289,8 +288,8 @@ namespace Fogmarch
         }
 
         /// <summary>
-        /// Continues a view of a session whose connection broke: with what it missed, or, where the server has
-        /// forgotten, with a keyframe. The view is this client's from now on.
+        /// Continues a view of a session whose connection broke: with what it missed, or with a keyframe if the
+        /// server no longer knows it. The view belongs to this client from now on.
         /// </summary>
         public View Resume(View view)
         {
@@ -369,7 +368,7 @@ namespace Fogmarch
             }
             Begin("unsubscribe").Set("subscription", view.Subscription);
             Send(last, unsubscribed, view);
-            view.State = ViewState.Ended; // what still comes is dropped
+            view.State = ViewState.Ended; // later messages of it are dropped
         }
 
         private void OnUnsubscribed(Answer given)
@@ -391,8 +390,8 @@ namespace Fogmarch
         // ---- what comes in ---------------------------------------------------------------------
 
         /// <summary>
-        /// Sends what waits, reads what has come, calls the events. Once a frame. An exception of an event ends
-        /// this call and nothing else: the next continues behind it.
+        /// Sends what waits, reads what has come, raises the events. Call it once a frame. An exception in an event
+        /// ends this call only: the next call continues after that event.
         /// </summary>
         /// <param name="waitMs">how long to wait for something to come, where there is nothing else to do</param>
         public void Update(int waitMs = 0)
@@ -442,7 +441,7 @@ namespace Fogmarch
                 return;
             }
             link.Flush();
-            if (!TakeMessages() && waitMs > 0) // what an exception of an event left
+            if (!TakeMessages() && waitMs > 0) // left by an exception in an event
             {
                 link.Wait(waitMs);
             }
@@ -550,7 +549,7 @@ namespace Fogmarch
         private void TakeRare(PackReader reader, Fields fields)
         {
             string name = reader.TakeText();
-            if (name == "idle") // the server asks whether anybody is there
+            if (name == "idle") // the server checks whether the client is alive
             {
                 SayPing(fields.UInt("time"));
             }

@@ -23,7 +23,7 @@ namespace Fogmarch
         internal ConnectionException(string message) : base(message) { }
     }
 
-    /// <summary>The bytes of the server are not those of the protocol. Client.Update() ends the connection then.</summary>
+    /// <summary>The server's bytes do not follow the protocol. Client.Update() then ends the connection.</summary>
     internal sealed class ProtocolException : Exception
     {
         internal ProtocolException(string message) : base(message) { }

@@ -1,12 +1,12 @@
-// Fields.cs: a map of a message, read by the names of its entries, where it lies.
+// Fields.cs: a map in a message, read in place by the names of its entries.
 
 using System.Collections.Generic;
 
 namespace Fogmarch
 {
     /// <summary>
-    /// A map that the server sent. What an event hands out is good until the event returns; what
-    /// Request.Wait() returns, for ever.
+    /// A map that the server sent. A map from an event is valid until the event returns; one from
+    /// Request.Wait() stays valid.
     /// </summary>
     public struct Fields
     {

@@ -3,10 +3,10 @@
 //   on a node ── connection ends, `moved`, its world goes on elsewhere ──> seeking ── found ──> on a node
 //                                                                             └── FollowMs are over ──> CLOSED
 //
-// A client is on one node at a time. It asks the nodes that it knows where the world is (world.locate), again and
-// again with growing pauses, each on a connection of its own: a client that does not follow. The right one's link is
-// taken over. Views are subscribed again, requests without an answer are sent again; commands have a command_id, so
-// that each is carried out once. Update() does all this and never waits.
+// A client is on one node at a time. It asks the nodes that it knows where the world is (world.locate), repeatedly,
+// with growing pauses. It asks each through a probe: a client of its own that does not follow. From the right one it
+// takes over the link, subscribes to its views again, and sends requests without an answer again; commands have a
+// command_id, so that each is carried out once. Update() does all this and never waits.
 
 using System;
 using System.Collections.Generic;
@@ -17,11 +17,11 @@ namespace Fogmarch
 {
     public sealed partial class Client
     {
-        private const int NodePatienceMs = 2000; // until one node has answered, while looking for the right one
-        private const int GoneMs = 3000; // so long all must know no such world: a new node knows of none yet
+        private const int NodePatienceMs = 2000; // for one node to answer, during a search
+        private const int GoneMs = 3000; // for how long all must deny the world: a new node knows of none yet
         private const int PauseFirstMs = 50, PauseLastMs = 1000, NodesMax = 64;
 
-        // Sent again without a command_id these might be done twice, or mean something that only one node has.
+        // Sent again without a command_id, these might be done twice, or name something that only one node has.
         private static readonly HashSet<string> once = new HashSet<string>
         {
             "map.upload", "replay.close", "replay.open", "replay.pause", "replay.play", "replay.seek", "save.download",
@@ -30,7 +30,7 @@ namespace Fogmarch
         };
 
         private readonly List<string> nodes = new List<string>(); // the best guess first
-        private readonly HashSet<string> refused = new HashSet<string>(); // they refused hello in this search
+        private readonly HashSet<string> refused = new HashSet<string>(); // nodes that refused hello in this search
         private bool isNode; // the server is a node of a cluster
         private bool wasRefused;
         private long command; // the last id
@@ -38,30 +38,30 @@ namespace Fogmarch
         private long seekWorld, probeSince, pauseUntil, goneSince;
         private int seekAt, pauseMs;
         private string seekReason, probeAddress;
-        private string guess, ticket; // the node where the world is, and for there, as `moved` said
+        private string guess, ticket; // from `moved`: the node where the world is, and the ticket for it
         private Client probe;
         private bool probeIsRight, probeAsked;
-        private readonly List<View> asking = new List<View>(); // whose worlds have ended here, perhaps not elsewhere
+        private readonly List<View> asking = new List<View>(); // their worlds have ended here, perhaps not elsewhere
         private Stopwatch askingSince;
         private bool isAsked; // world.locate is under way for the first of them
-        private long draftWorld, lastWorld; // that a request names, and named last
+        private long draftWorld, lastWorld; // the world that the request names, and the last one named
         private bool draftHasId;
 
         /// <summary>
-        /// In a cluster: for how many milliseconds the client looks for the next node when its own dies or does not
-        /// have its world now. Its views go on there, and commands are carried out once. 0: it does not; then,
-        /// or when no node is found, it is closed. Without a cluster this does nothing. A client is on one node: for
-        /// worlds on several, make a client for each.
+        /// In a cluster: for how many milliseconds the client looks for the next node when its own dies or no longer
+        /// has its world. Its views continue there, and each command is carried out once. With 0, or when no node is
+        /// found, the client is closed. Without a cluster this has no effect. A client is on one node: for worlds on
+        /// several nodes, make a client for each.
         /// </summary>
         public int FollowMs { get; set; } = 30000;
 
-        /// <summary>Where it is now, as HOST:PORT.</summary>
+        /// <summary>The server it is connected to now, as HOST:PORT.</summary>
         public string Address
         {
             get { return nodes[0]; }
         }
 
-        // Before hello is answered it may be a node.
+        // Until hello is answered, the server may be a node.
         private bool MayFollow
         {
             get { return Follows || (FollowMs > 0 && State == ClientState.Connecting); }
@@ -72,7 +72,7 @@ namespace Fogmarch
             get { return isNode && FollowMs > 0 && State != ClientState.Closed; }
         }
 
-        // What a node's hello says of the others.
+        // What a node's hello says about the other nodes.
         private void Settle(string address)
         {
             isNode = Welcome.Has("node") && Welcome.Text("node") != "";
@@ -128,7 +128,7 @@ namespace Fogmarch
             return bytes;
         }
 
-        // Whether to go where a world is: not away from the world of its views.
+        // Whether to go to the node of a world: a client with views stays with their world.
         private bool MayGo(long world)
         {
             bool may = Follows && world != 0;
@@ -167,7 +167,7 @@ namespace Fogmarch
             return true;
         }
 
-        // `moved` says where a world is, and how to be let in there.
+        // `moved` says where a world is, and has the ticket for that node.
         private void NotePlace(Fields moved)
         {
             if (seeking == null)
@@ -420,7 +420,7 @@ namespace Fogmarch
             Waiting wanted;
             if (!waiting.TryGetValue(id, out wanted) || wanted.View != null)
             {
-                return; // of a view that has just been subscribed to again
+                return; // it belonged to a view that was just subscribed to again
             }
             if (wanted.Bytes != null && (wanted.Refused || !once.Contains(wanted.Method)))
             {
@@ -442,7 +442,7 @@ namespace Fogmarch
 
         // ---- worlds that end -------------------------------------------------------------------
 
-        // A world ended here. It may go on elsewhere, which the node knows a little later.
+        // A world ended here. It may continue on another node; this node knows that a little later.
         private void AskWhetherEnded(View view)
         {
             askingSince = asking.Count == 0 ? Stopwatch.StartNew() : askingSince;

@@ -1,6 +1,6 @@
-// Link.cs: bytes to and from a server, without ever waiting: a socket, what came in and is not read
-// yet, what is to go out. Both buffers grow as far as is needed, and are used again. Over TLS a TlsPipe stands
-// between the socket and these.
+// Link.cs: bytes to and from a server, without ever waiting: a socket, a buffer of bytes that came in and are not
+// read yet, a buffer of bytes to send. Both buffers grow as needed and are used again. Over TLS a TlsPipe is between
+// the socket and the buffers.
 
 using System;
 using System.Net.Security;
@@ -22,10 +22,10 @@ namespace Fogmarch
         private IAsyncResult connecting;
         private TlsPipe pipe; // null: no TLS, or not yet
         private byte[] input = new byte[PieceMin];
-        private int begin, end; // of what is in `input` and not taken yet
+        private int begin, end; // of the bytes in `input` that are not taken yet
         private PackScanner scanner;
         private readonly PackWriter output = new PackWriter();
-        private int sent; // of `output`
+        private int sent; // bytes of `output`
 
         /// <summary>Begins to connect.</summary>
         public Link(string host, int port, bool tls, RemoteCertificateValidationCallback trusts)
@@ -74,7 +74,7 @@ namespace Fogmarch
 
         // ---- out -------------------------------------------------------------------------------
 
-        /// <summary>Takes a message that goes out with the next Flush().</summary>
+        /// <summary>Queues a message for the next Flush().</summary>
         public void Put(PackWriter message)
         {
             if (output.Size - sent > UnsentMax)
@@ -90,7 +90,7 @@ namespace Fogmarch
             output.PutRaw(message);
         }
 
-        // Bytes that the system takes; 0: none now.
+        // How many bytes the system takes; 0: none now.
         private int Send()
         {
             if (pipe != null)
@@ -106,7 +106,7 @@ namespace Fogmarch
             return error == SocketError.WouldBlock ? 0 : size;
         }
 
-        /// <summary>Sends what the system takes.</summary>
+        /// <summary>Sends as much as the system takes.</summary>
         public void Flush()
         {
             while (sent < output.Size)
@@ -123,7 +123,7 @@ namespace Fogmarch
 
         // ---- in --------------------------------------------------------------------------------
 
-        /// <summary>Waits until something has come in, or could be sent that waits to be.</summary>
+        /// <summary>Waits until bytes have come in, or waiting bytes can be sent.</summary>
         public void Wait(int waitMs)
         {
             if (pipe != null)
@@ -148,7 +148,7 @@ namespace Fogmarch
             }
         }
 
-        /// <summary>Reads what the system has. What NextMessage() has returned is no longer good then.</summary>
+        /// <summary>Reads what the system has. Messages that NextMessage() returned are invalid afterwards.</summary>
         /// <returns>whether there was any</returns>
         public bool Read()
         {
@@ -177,7 +177,7 @@ namespace Fogmarch
             return true;
         }
 
-        /// <summary>Takes the next message that is whole.</summary>
+        /// <summary>Takes the next complete message.</summary>
         /// <returns>false: there is none yet</returns>
         public bool NextMessage(out PackReader message)
         {

@@ -1,20 +1,20 @@
-// PackReader.cs: MessagePack, from bytes to values, where they lie: nothing is copied but texts.
+// PackReader.cs: MessagePack, from bytes to values, read in place: only texts are copied.
 //
-// PackScanner finds where a message ends, while it arrives and without looking at any byte twice.
-// PackReader walks over messages that are whole.
+// PackScanner finds where a message ends while it arrives, and looks at each byte once.
+// PackReader walks over complete messages.
 
 using System;
 using System.Text;
 
 namespace Fogmarch
 {
-    /// <summary>How far the first message of a buffer has been looked at. Default: not at all.</summary>
+    /// <summary>How far the first message of a buffer has been scanned. By default not at all.</summary>
     internal struct PackScanner
     {
         private int looked; // bytes
-        private long done;  // values that are whole, less those that are promised: 1 at the end
+        private long done;  // complete values less announced ones: 1 at the end of the message
 
-        /// <returns>bytes of the message, or 0: it is not whole yet</returns>
+        /// <returns>bytes of the message; 0: it is not complete yet</returns>
         public int Find(byte[] bytes, int at, int end)
         {
             while (done < 1)
@@ -124,7 +124,7 @@ namespace Fogmarch
         }
     }
 
-    /// <summary>Walks over values that are whole. Throws ProtocolException on a value of another type.</summary>
+    /// <summary>Walks over complete values. Throws ProtocolException on a value of another type.</summary>
     internal struct PackReader
     {
         public readonly byte[] Bytes;
@@ -218,7 +218,7 @@ namespace Fogmarch
             return head == 0xc3;
         }
 
-        /// <returns>bytes of a text, or of bytes; At is moved to the first of them</returns>
+        /// <returns>size of a text or binary; At moves to its first byte</returns>
         public int TakeTextHead()
         {
             byte head = Bytes[At++];
@@ -246,7 +246,7 @@ namespace Fogmarch
             return Encoding.UTF8.GetString(Bytes, At - size, size);
         }
 
-        /// <returns>whether the next value, a text of ASCII, is this one; in any case it is behind us</returns>
+        /// <returns>whether the next value, a text in ASCII, is this one; it is consumed either way</returns>
         public bool TakeName(string name)
         {
             int size = TakeTextHead();

@@ -49,7 +49,7 @@ namespace Fogmarch
             PutHead(value ? (byte)0xc3 : (byte)0xc2, 0, 0);
         }
 
-        /// <summary>A whole number from 0: the protocol has no others.</summary>
+        /// <summary>A whole number from 0: the protocol has no negative ones.</summary>
         public void PutUInt(long value)
         {
             if (value < 0)
@@ -128,7 +128,7 @@ namespace Fogmarch
         }
 
         /// <summary>Begins a map whose count EndMap() writes.</summary>
-        /// <returns>what EndMap() wants</returns>
+        /// <returns>the argument for EndMap()</returns>
         public int BeginMap()
         {
             PutHead(0xde, 0, 2);

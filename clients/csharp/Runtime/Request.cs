@@ -1,4 +1,4 @@
-// Request.cs: one request: what it says, what becomes of it.
+// Request.cs: one request and its answer.
 
 using System;
 using System.Collections.Generic;
@@ -6,8 +6,8 @@ using System.Collections.Generic;
 namespace Fogmarch
 {
     /// <summary>
-    /// A request that is being written: Set() its parameters, then Send() or Wait(). Methods.cs has a
-    /// function for each method that does the first part. One at a time in a client.
+    /// A request that is being written: Set() its parameters, then Send() or Wait(). The functions of
+    /// Methods.cs set the parameters, one function for each method. A client writes one at a time.
     /// </summary>
     public struct Request
     {
@@ -92,8 +92,8 @@ namespace Fogmarch
         }
 
         /// <summary>
-        /// Sends it with the next Client.Update(). `then` is called by a later one, with the answer; without
-        /// it, Client.Refused gets errors.
+        /// Sends it with the next Client.Update(). A later Update() calls `then` with the answer; without
+        /// `then`, Client.Refused gets errors.
         /// </summary>
         public void Send(Action<Answer> then = null)
         {
@@ -102,7 +102,7 @@ namespace Fogmarch
 
         /// <summary>
         /// Sends it and waits for the answer, for programs that have nothing else to do. Events are called
-        /// meanwhile; they may not wait themselves.
+        /// meanwhile; they must not call Wait() themselves.
         /// </summary>
         /// <exception cref="RequestException">the server refuses</exception>
         /// <exception cref="ConnectionException">the connection is over</exception>
@@ -113,16 +113,16 @@ namespace Fogmarch
         }
     }
 
-    /// <summary>What a request was answered. Good until the event that hands it out returns.</summary>
+    /// <summary>The answer to a request. Valid until the event that hands it out returns.</summary>
     public sealed class Answer
     {
         /// <summary>The method that was called.</summary>
         public string Method { get; internal set; }
 
-        /// <summary>Whether the server did it.</summary>
+        /// <summary>Whether the server carried it out.</summary>
         public bool Ok { get; internal set; }
 
-        /// <summary>What it says; empty when it refused.</summary>
+        /// <summary>The result; empty when the server refused.</summary>
         public Fields Result { get; internal set; }
 
         internal Fields Error;

@@ -1,5 +1,5 @@
-// TlsPipe.cs: TLS for Link. SslStream can only wait, so two threads wait in the caller's place, one that reads and
-// one that writes. They meet the caller at two buffers, under one lock, and call nothing of the game's.
+// TlsPipe.cs: TLS for Link. SslStream blocks, so two threads block in the caller's place, one that reads and one that
+// writes. They share two buffers with the caller, under one lock, and call none of the game's code.
 
 using System;
 using System.IO;
@@ -49,7 +49,7 @@ namespace Fogmarch
         private bool isReady;
         private string end; // why it is over; null: it is not
 
-        // The socket is connected, and one that waits; it is the pipe's from now on.
+        // The socket is connected and blocking; the pipe owns it from now on.
         public TlsPipe(Socket socket, string host, RemoteCertificateValidationCallback trusts)
         {
             this.host = host;
@@ -96,7 +96,7 @@ namespace Fogmarch
             {
                 End("no TLS with " + host + ": " + error.Message);
             }
-            catch (Exception error) // of a stream that was closed under it there are many kinds
+            catch (Exception error) // a stream that was closed meanwhile throws many kinds
             {
                 End((isReady ? "the server is gone: " : "no TLS with " + host + ": ") + error.Message);
             }
@@ -131,7 +131,7 @@ namespace Fogmarch
             }
         }
 
-        // What is to be written next; 0: it is over.
+        // The bytes to write next; 0: the pipe has ended.
         private int Next(byte[] piece)
         {
             lock (gate)
@@ -165,7 +165,7 @@ namespace Fogmarch
             }
         }
 
-        /// <returns>bytes that were taken over; 0: the server reads too slowly</returns>
+        /// <returns>how many bytes were taken; 0: the server reads too slowly</returns>
         public int Send(byte[] bytes, int at, int size)
         {
             lock (gate)
@@ -180,7 +180,7 @@ namespace Fogmarch
             }
         }
 
-        /// <returns>bytes; 0: none are there. Throws ConnectionException when none will come.</returns>
+        /// <returns>how many bytes; 0: none now. Throws ConnectionException when no more will come.</returns>
         public int Receive(byte[] to, int at, int room)
         {
             lock (gate)

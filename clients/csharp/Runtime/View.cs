@@ -1,8 +1,8 @@
 // View.cs: what a team sees, kept up to date by the server's keyframes and deltas (PROTOCOL.md, Views).
 //
-// A message is read in two passes: the first brings the view up to date, the second raises the events, so
-// that these find all of it as of its tick, and one that throws leaves nothing half done. Both read
-// the bytes where they lie. What is held is arrays that are kept from message to message: no garbage.
+// A message is read in two passes: the first brings the view up to date, the second raises the events. So events
+// find the whole view as of its tick, and one that throws leaves nothing half done. Both passes read the bytes in
+// place. The view keeps its arrays from message to message, so it makes no garbage.
 
 using System;
 using System.Collections.Generic;
@@ -18,20 +18,20 @@ namespace Fogmarch
         /// <summary>It shows the world as of View.Tick.</summary>
         Live,
 
-        /// <summary>It stays as it is: unsubscribed, refused, or its world has ended.</summary>
+        /// <summary>No more changes come: unsubscribed, refused, or its world has ended.</summary>
         Ended,
     }
 
     /// <summary>Why an agent is no longer shown.</summary>
     public enum LeaveReason
     {
-        /// <summary>Nobody of the team sees it.</summary>
+        /// <summary>No agent of the team sees it.</summary>
         Fog,
 
         /// <summary>It is dead, or was taken out of the world.</summary>
         Removed,
 
-        /// <summary>It is outside of the rectangle; or not in a keyframe, which gives no reason.</summary>
+        /// <summary>It is outside the rectangle, or missing from a keyframe, which gives no reason.</summary>
         Outside,
 
         /// <summary>It belongs to another team now, and enters again where it is seen.</summary>
@@ -53,7 +53,7 @@ namespace Fogmarch
         /// <summary>Row of that cell; grows southward.</summary>
         public int Y;
 
-        /// <summary>What it does; of other teams always Idle.</summary>
+        /// <summary>What it does; for other teams always Idle.</summary>
         public AgentState State;
 
         /// <summary>Its movement class, from 0, in the order of world.create.</summary>
@@ -63,18 +63,18 @@ namespace Fogmarch
     /// <summary>How an agent moves, in a view with motion (PROTOCOL.md, Motion).</summary>
     public struct Motion
     {
-        /// <summary>Of its last step: 0 east, 1 south-east ... 7 north-east; 8 not known.</summary>
+        /// <summary>Of its last step: 0 east, 1 south-east ... 7 north-east; 8 unknown.</summary>
         public int Heading;
 
-        /// <summary>Of that, in cells a tick; 0 not known.</summary>
+        /// <summary>Of its last step, in cells a tick; 0 unknown.</summary>
         public float Speed;
 
-        /// <summary>How many waypoints it has, 0 to 4: where the middle of one's own agent goes next.</summary>
+        /// <summary>How many waypoints it has, 0 to 4: where the middle of an own agent goes next.</summary>
         public int Count;
 
         internal ulong Xs, Ys; // half cells, 16 bits each
 
-        /// <summary>Of a waypoint, from 0, in cells; the middle of cell x, y is x + 0.5, y + 0.5.</summary>
+        /// <summary>X of a waypoint, counted from 0, in cells; the middle of cell x, y is x + 0.5, y + 0.5.</summary>
         public float X(int index)
         {
             return ((Xs >> 16 * index) & 0xffff) / 2f;
@@ -115,7 +115,7 @@ namespace Fogmarch
         /// <summary>It was never seen, or is not in view.</summary>
         Hidden,
 
-        /// <summary>It was seen, and is not now.</summary>
+        /// <summary>It was seen before, but is not now.</summary>
         Explored,
 
         /// <summary>It is seen now; only in a view with sight.</summary>
@@ -128,13 +128,13 @@ namespace Fogmarch
         /// <summary>Its order's id.</summary>
         public long Order;
 
-        /// <summary>Who stopped.</summary>
+        /// <summary>The unit that stopped.</summary>
         public long Agent;
 
         /// <summary>The enemy; 0: out of sight again.</summary>
         public long Seen;
 
-        /// <summary>Where that stood.</summary>
+        /// <summary>Where the enemy stood.</summary>
         public int X;
 
         /// <summary>As X.</summary>
@@ -147,7 +147,7 @@ namespace Fogmarch
         /// <summary>Its id.</summary>
         public long Order;
 
-        /// <summary>Whose it was.</summary>
+        /// <summary>The agent that had it.</summary>
         public long Agent;
 
         /// <summary>Why.</summary>
@@ -188,17 +188,17 @@ namespace Fogmarch
         private Motion[] motions = new Motion[16]; // beside `agents`
         private byte[][] tags = new byte[16][]; // the same; null: none
         private bool[] visible = new bool[0]; // by cell; empty without sight
-        private int[] stamps = new int[16]; // of the message that an agent was last in
+        private int[] stamps = new int[16]; // number of the last message that had the agent
         private int stamp;
         private Building[] buildings = new Building[0];
-        private readonly Dictionary<long, int> places = new Dictionary<long, int>(); // of ids, in `agents`
+        private readonly Dictionary<long, int> places = new Dictionary<long, int>(); // id to index in `agents`
         private readonly List<Gone> gone = new List<Gone>();
         private readonly List<long> come = new List<long>();
-        private readonly int[] at = new int[(int)Entry.Count]; // of entries in the message; 0: not there
+        private readonly int[] at = new int[(int)Entry.Count]; // where each entry is in the message; 0: not there
         private byte[] message;
 
         internal Client Client;
-        internal readonly long[] Asked; // rect, or null
+        internal readonly long[] Asked; // the rect asked for, or null
         internal readonly long Every;
         internal readonly bool HasMotion, HasSight;
         internal long Subscription, Stream;
@@ -279,7 +279,7 @@ namespace Fogmarch
             return isThere;
         }
 
-        /// <returns>whether anything is known of how the agent moves; only in a view with motion</returns>
+        /// <returns>whether anything is known about how the agent moves; only in a view with motion</returns>
         public bool TryGetMotion(long id, out Motion motion)
         {
             int place;
@@ -288,7 +288,7 @@ namespace Fogmarch
             return motion.Heading != HeadingUnknown || motion.Count > 0;
         }
 
-        /// <summary>What the game has written on an agent (agent.set), for those who may know it.</summary>
+        /// <summary>What the game has attached to an agent (agent.set), if this view may see it.</summary>
         /// <returns>whether it has a tag; the array is the view's own, and never changes</returns>
         public bool TryGetTag(long id, out byte[] tag)
         {
@@ -303,7 +303,7 @@ namespace Fogmarch
             bool isInside = x >= X && y >= Y && x - X < Width && y - Y < Height;
             if (HasSight && isInside && visible[(y - Y) * Width + (x - X)])
             {
-                return Fog.Visible; // what it looks like the team learns with the next tick
+                return Fog.Visible; // its look comes with the next tick
             }
             return Look(x, y) == 0 ? Fog.Hidden : Fog.Explored;
         }
@@ -334,13 +334,13 @@ namespace Fogmarch
         }
 
         // ---- events ----------------------------------------------------------------------------
-        // For each message in this order. Agents and orders come one after the other.
+        // Raised for each message in this order, for one agent or order after the other.
 
-        /// <summary>Everything may be different: the first keyframe, a later one, another rectangle. Then all cells
-        /// are to be drawn again; events of agents come as ever.</summary>
+        /// <summary>Everything may be different: the first keyframe, a later one, another rectangle. Draw all cells
+        /// again; events of agents come as usual.</summary>
         public event Action<View> Replaced;
 
-        /// <summary>So many cells from x, y eastward have another look.</summary>
+        /// <summary>So many cells from x, y eastward have a new look.</summary>
         public event Action<View, int, int, int> CellsChanged;
 
         /// <summary>An agent is no longer shown.</summary>
@@ -352,10 +352,10 @@ namespace Fogmarch
         /// <summary>An agent moved or changed its state.</summary>
         public event Action<View, Agent> Moved;
 
-        /// <summary>An agent has another tag, or none any more; of a keyframe: has one.</summary>
+        /// <summary>An agent's tag changed or was removed; after a keyframe: it has a tag.</summary>
         public event Action<View, Agent> Tagged;
 
-        /// <summary>So many cells from x, y eastward came into sight, or out of it; only with sight.</summary>
+        /// <summary>So many cells from x, y eastward came into sight or left it; only with sight.</summary>
         public event Action<View, int, int, int> SightChanged;
 
         /// <summary>Buildings came or went.</summary>
@@ -367,10 +367,10 @@ namespace Fogmarch
         /// <summary>A unit stopped for an enemy (alert of agent.order); agent.resume lets it go on.</summary>
         public event Action<View, Alert> Alerted;
 
-        /// <summary>All of the message has been raised.</summary>
+        /// <summary>All events of the message have been raised.</summary>
         public event Action<View> Changed;
 
-        /// <summary>The subscription is over, or was refused: why.</summary>
+        /// <summary>The subscription is over or was refused; the text says why.</summary>
         public event Action<View, string> Ended;
 
         internal void TellEnd(string reason)
@@ -401,7 +401,7 @@ namespace Fogmarch
             Tell(isKeyframe);
         }
 
-        // Where the message's entries lie.
+        // Finds where the message's entries are.
         private void Index(PackReader reader)
         {
             Array.Clear(at, 0, at.Length);
@@ -440,7 +440,7 @@ namespace Fogmarch
             return at[(int)entry] != 0;
         }
 
-        // The numbers of an entry, none where it is not there.
+        // The numbers of an entry; none if the message does not have it.
         private PackReader Open(Entry entry, int width, out int rows)
         {
             var reader = new PackReader(message, at[(int)entry]);
@@ -541,7 +541,7 @@ namespace Fogmarch
             Array.Clear(looks, place, Width * Height - place);
         }
 
-        // The rectangle has moved: what it did not show before is unknown.
+        // The rectangle has moved: cells that it did not show before are unknown.
         private void MoveRect()
         {
             int left = X, top = Y, width = Width, height = Height;
@@ -550,7 +550,7 @@ namespace Fogmarch
             looksBefore = before;
             SetRect();
             Array.Clear(looks, 0, Width * Height);
-            Array.Clear(visible, 0, visible.Length); // what is visible comes with it
+            Array.Clear(visible, 0, visible.Length); // the same message has what is visible
             int first = Math.Max(X, left), end = Math.Min(X + Width, left + width);
             for (int y = Math.Max(Y, top); y < Math.Min(Y + Height, top + height) && first < end; y++)
             {
@@ -581,7 +581,7 @@ namespace Fogmarch
 
         // ---- what is visible -------------------------------------------------------------------
 
-        // Of a keyframe: runs of cells that are not visible, and that are, in turn.
+        // From a keyframe: runs of cells that are not visible and runs that are, in turn.
         private void SeeAll()
         {
             int rows, place = 0;
@@ -601,7 +601,7 @@ namespace Fogmarch
             }
         }
 
-        // A run goes on at the beginning of the next row.
+        // A run continues at the beginning of the next row.
         private void See()
         {
             int rows;
@@ -662,7 +662,7 @@ namespace Fogmarch
             return AgentCount++;
         }
 
-        // The last takes its place.
+        // The last agent takes its place.
         private void Remove(int place)
         {
             places.Remove(agents[place].Id);
@@ -707,7 +707,7 @@ namespace Fogmarch
             }
         }
 
-        // Of each agent id, heading, speed, count of waypoints, and x, y of each.
+        // For each agent: id, heading, speed, count of waypoints, and x, y of each waypoint.
         private void SetMotions()
         {
             int left, place;
@@ -735,7 +735,7 @@ namespace Fogmarch
             }
         }
 
-        // `tagged` has each agent and how many bytes its tag is long, `tags` all bytes.
+        // `tagged` has each agent and the size of its tag, `tags` the bytes of all tags.
         private void SetTags()
         {
             int rows, place;
@@ -888,7 +888,7 @@ namespace Fogmarch
             }
         }
 
-        // Of a keyframe also those that stand where they stood: who missed some deltas does not know.
+        // After a keyframe also for agents that stand where they stood: the client may have missed deltas.
         private void TellMoves(Entry entry, int width)
         {
             int rows, place;

@@ -1,7 +1,7 @@
 # march.gd: what a team sees, on a TileMap; a click sends all its units there.
 #
-# Without a world it makes one to try things in, which takes a server on which everybody is admin: fogmarchd on this
-# machine, without tokens.
+# Without a world it makes one to try things in; for that, every client of the server must be admin: fogmarchd on
+# this machine, without tokens.
 
 extends Node2D
 

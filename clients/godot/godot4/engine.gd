@@ -20,18 +20,18 @@ static func part_of(bytes, from, size):
 	return bytes.slice(from, from + size)
 
 
-# Lets a StreamPeerTCP get on with connecting.
+# Lets a StreamPeerTCP continue to connect.
 static func poll(peer):
 	peer.poll()
 
 
-# TLS over a stream that is connected. `trusted` is an X509Certificate, or null: those that Godot knows.
+# TLS over a stream that is connected. `trusted` is an X509Certificate, or null: those that Godot trusts.
 static func secure(stream, host, trusted):
 	var peer = StreamPeerTLS.new()
 	return peer if peer.connect_to_stream(stream, host, TLSOptions.client(trusted)) == OK else null
 
 
-# Has a node drawn again.
+# Makes a node draw itself again.
 static func redraw(node):
 	node.queue_redraw()
 

@@ -1,7 +1,7 @@
 // Units.cs: what a team sees, as a texture and cubes; a click sends all units there.
 //
-// Put it on an empty GameObject. Without a world it makes one to try things in, which takes a server on which
-// everybody is admin: fogmarchd on this machine, without tokens.
+// Put it on an empty GameObject. Without a world it makes one to try things in; for that, every client of the
+// server must be admin: fogmarchd on this machine, without tokens.
 
 using System.Collections.Generic;
 using Fogmarch;

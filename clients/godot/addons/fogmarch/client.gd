@@ -9,8 +9,8 @@ extends Node
 
 signal opened(client) # the server said hello; `welcome` is what it said
 signal closed(client, why)
-signal refused(method, error) # a request that nobody waits for; error: {code, name, message}
-signal notified(name, params) # what belongs to no view, such as going_down
+signal refused(method, error) # a request without a target; error: {code, name, message}
+signal notified(name, params) # a notification of no view, such as going_down
 
 const Port = preload("engine.gd")
 const Packer = preload("packer.gd")
@@ -20,21 +20,21 @@ const View = preload("view.gd")
 const CONNECTING = "connecting"
 const OPEN = "open"
 const CLOSED = "closed"
-const PATIENCE_MS = 10000 # until a server has answered
+const PATIENCE_MS = 10000 # for a server to answer
 const UNSENT_MAX = 64 << 20
 
-var tls = false # to be set before open(): over TLS, with a certificate that is checked
-var trusted = null # an X509Certificate that may vouch for it; null: those that Godot knows
+var tls = false # set it before open(): use TLS and check the certificate
+var trusted = null # an X509Certificate to trust; null: those that Godot trusts
 var state = CLOSED
-var why = "" # it is closed
+var why = "" # why it is closed
 var welcome = {} # answer to hello: role, world and team of the seat, and so on
 
 var _peer
-var _tcp # below _peer
+var _tcp # the TCP stream below _peer
 var _host
 var _hello
 var _since
-var _last = 0 # id
+var _last = 0 # the last id
 var _waiting = {} # id: [method, target, function, view or null]
 var _views = {} # by subscription
 var _to_subscribe = [] # views; the first of them is being answered
@@ -76,8 +76,8 @@ func _end(reason):
 	emit_signal("closed", self, why)
 
 
-# Calls a method of the protocol. When it is answered, `function` of `target` is called with {ok, result, error};
-# without a target, the signal `refused` reports errors.
+# Calls a method of the protocol. The answer calls `function` of `target` with {ok, result, error}; without a
+# target, the signal `refused` reports errors.
 func request(method, params = {}, target = null, function = ""):
 	_request(method, params, target, function, null)
 
@@ -147,7 +147,7 @@ func _adopt(view, subscription):
 
 
 func unsubscribe(view):
-	view.is_over = true # what still comes is dropped
+	view.is_over = true # later messages of it are dropped
 	_request("unsubscribe", {"subscription": view.subscription}, null, "", view)
 
 
@@ -273,7 +273,7 @@ func _take_notification(name, params):
 		var view = _view_of(params["subscription"])
 		if view != null and not view.is_over:
 			view.apply(name == "keyframe", params)
-	elif name == "idle": # the server asks whether anybody is there
+	elif name == "idle": # the server checks whether the client is alive
 		_put([2, "ping", [{"time": params["time"]}]])
 	elif name == "world_ended" and _views.has(params["subscription"]):
 		var view = _views[params["subscription"]]

@@ -20,19 +20,19 @@ static func part_of(bytes, from, size):
 	return bytes.subarray(from, from + size - 1)
 
 
-# Lets a StreamPeerTCP get on with connecting.
+# Lets a StreamPeerTCP continue to connect.
 static func poll(_peer):
 	pass
 
 
-# TLS over a stream that is connected. `trusted` is an X509Certificate, or null: those that Godot knows.
+# TLS over a stream that is connected. `trusted` is an X509Certificate, or null: those that Godot trusts.
 static func secure(stream, host, trusted):
 	var peer = StreamPeerSSL.new()
 	peer.blocking_handshake = false
 	return peer if peer.connect_to_stream(stream, true, host, trusted) == OK else null
 
 
-# Has a node drawn again.
+# Makes a node draw itself again.
 static func redraw(node):
 	node.update()
 

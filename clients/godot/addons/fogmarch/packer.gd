@@ -10,7 +10,7 @@ static func pack(out, value):
 		_pack_int(out, value)
 	elif type == TYPE_STRING:
 		out.put_u8(0xdb)
-		out.put_utf8_string(value) # which begins with its size, in 32 bits
+		out.put_utf8_string(value) # writes the size first, in 32 bits
 	elif type == TYPE_BOOL:
 		out.put_u8(0xc3 if value else 0xc2)
 	elif type == TYPE_ARRAY:

@@ -1,12 +1,12 @@
-# unpacker.gd: MessagePack to values, while it arrives. Each byte is looked at once, however a message comes in
-# pieces: what has begun and is not whole yet waits on a stack.
+# unpacker.gd: MessagePack to values, while it arrives. Each byte is looked at once, however a message is cut into
+# pieces: containers that are not complete yet wait on a stack.
 
-const KEEP_MAX = 1 << 20 # bytes that were read may stay in the buffer until there are so many
+const KEEP_MAX = 1 << 20 # read bytes stay in the buffer until there are so many
 
 var error = "" # why nothing more can be read
 
 var _input = StreamPeerBuffer.new()
-var _stack = [] # containers that have begun: [array or dictionary, values that are missing, key or null, is_map]
+var _stack = [] # open containers: [array or dictionary, missing values, key or null, is_map]
 
 
 func _init():
@@ -29,7 +29,7 @@ func feed(bytes):
 	_input.seek(at)
 
 
-# The next message, an array, or null: it is not whole yet.
+# The next message, an array; null: it is not complete yet.
 func take():
 	while error == "":
 		var left = _input.get_size() - _input.get_position()
@@ -58,7 +58,7 @@ func _message():
 	return message
 
 
-# Bytes of what stands behind a head before its content.
+# How many bytes are between a head and its content.
 func _size_of_head(head):
 	if head < 0xc4 or head >= 0xe0:
 		return 0
@@ -71,7 +71,7 @@ func _size_of_head(head):
 	return 2 if head == 0xdc or head == 0xde else 4
 
 
-# A value whose head is read. False: not all of it is there.
+# Reads a value whose head was read. False: not all of it is there.
 func _take_long(head, left):
 	if head < 0x90:
 		_begin({}, 2 * (head & 15), true)
@@ -135,7 +135,7 @@ func _begin(container, count, is_map):
 		_close()
 
 
-# Adds a value that is whole. True: with it the message is whole.
+# Adds a complete value. True: that completes the message.
 func _add(value):
 	if _stack.size() == 0:
 		error = "the server sent something else than a message"
@@ -151,7 +151,7 @@ func _add(value):
 	return top[1] == 0 and _close()
 
 
-# Puts a container that is whole where it belongs. True: it is the message.
+# Puts a complete container where it belongs. True: it is the message.
 func _close():
 	if _stack.size() == 1:
 		return true

@@ -3,26 +3,26 @@
 
 const Port = preload("engine.gd")
 
-# Everything may be different: the first keyframe, a later one, another rectangle. All cells are to be drawn again;
-# signals of agents come as ever.
+# Everything may be different: the first keyframe, a later one, another rectangle. Draw all cells again; signals of
+# agents come as usual.
 signal replaced(view)
-# So many cells from x, y eastward have another look.
+# So many cells from x, y eastward have a new look.
 signal cells_changed(view, x, y, count)
-# An agent left the view: reason 0 fog, 1 removed, 2 outside of the rectangle.
+# An agent left the view: reason 0 fog, 1 removed, 2 outside the rectangle, 3 it belongs to another team now.
 signal left(view, id, reason)
 # An agent came into view, moved, or changed its state.
 signal entered(view, agent)
 signal moved(view, agent)
-# An agent has another tag, or none any more; of a keyframe: has one.
+# An agent's tag changed or was removed; after a keyframe: it has a tag.
 signal tagged(view, agent)
-# So many cells from x, y eastward came into sight, or out of it. Only of a view with sight.
+# So many cells from x, y eastward came into sight or left it. Only in a view with sight.
 signal sight_changed(view, x, y, count)
 signal buildings_changed(view)
 # An order ended: {order, agent, reason, x, y}; REASONS[reason] says why.
 signal order_ended(view, order)
-# A unit stopped for an enemy: {order, agent, seen, x, y}, seen 0 when that is out of sight again.
+# A unit stopped for an enemy: {order, agent, seen, x, y}, seen 0 when the enemy is out of sight again.
 signal alerted(view, alert)
-# All of a message has been emitted.
+# All signals of a message have been emitted.
 signal changed(view)
 # The subscription is over, or was refused.
 signal ended(view, why)
@@ -71,11 +71,11 @@ func cost(at_x, at_y):
 	return (look(at_x, at_y) >> 4) + 1
 
 
-# HIDDEN, EXPLORED or VISIBLE; the last only of a view with sight.
+# HIDDEN, EXPLORED or VISIBLE; the last only in a view with sight.
 func fog(at_x, at_y):
 	var is_inside = at_x >= x and at_y >= y and at_x < x + width and at_y < y + height
 	if has_sight and is_inside and _visible[(at_y - y) * width + at_x - x]:
-		return VISIBLE # what it looks like the team learns with the next tick
+		return VISIBLE # its look comes with the next tick
 	return HIDDEN if look(at_x, at_y) == 0 else EXPLORED
 
 
@@ -152,7 +152,7 @@ func _set_rect(rect):
 	height = rect[3]
 
 
-# The rectangle has moved: what it did not show before is unknown.
+# The rectangle has moved: cells that it did not show before are unknown.
 func _move_rect(rect):
 	var looks = []
 	looks.resize(rect[2] * rect[3])
@@ -163,7 +163,7 @@ func _move_rect(rect):
 			at += 1
 	_looks = looks
 	_set_rect(rect)
-	_see_all([]) # what is visible comes with it
+	_see_all([]) # the same message has what is visible
 
 
 func _enter(list, come, before):
@@ -180,7 +180,7 @@ func _classify(message):
 		agents[classes[i]]["movement_class"] = classes[i + 1]
 
 
-# `tagged` has each agent and how many bytes its tag is long, `tags` all bytes.
+# `tagged` has each agent and the size of its tag, `tags` the bytes of all tags.
 func _write_tags(message):
 	var numbers = message.get("tagged", [])
 	var at = 0
@@ -193,7 +193,7 @@ func _write_tags(message):
 		at += size
 
 
-# Runs of cells that are not visible, and that are, in turn.
+# Runs of cells that are not visible and runs that are, in turn.
 func _see_all(runs):
 	if not has_sight:
 		return
@@ -215,7 +215,7 @@ func _build(list):
 			"width": list[i + 4], "height": list[i + 5]}
 
 
-# A run goes on at the beginning of the next row.
+# A run continues at the beginning of the next row.
 func _tell_sight(from_x, from_y, left):
 	while left > 0:
 		var count = min(left, x + width - from_x)
