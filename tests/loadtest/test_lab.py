@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs fogmarch-lab from outside, small, and checks what must hold whatever the machine's speed.
+"""Runs small experiments of fogmarch-lab from outside and checks what must hold at any speed of the machine.
 
-Goal:   every experiment ends well, its JSON has the promised keys, and its numbers obey relations
-        that no noise can break: agents arrive, nobody is cheaper than the optimum, the same seed
+Goal:   every experiment succeeds, its JSON has the documented keys, and its numbers obey relations
+        that no noise can break: agents arrive, no path is cheaper than the optimum, the same seed
         gives the same expansions.
-Method: each test runs the program as a user would; --json is parsed, times are only checked for
-        being there. Tests that need the benchmark maps are skipped where those are missing, and
-        say so. Run as: test_lab.py PROGRAM MAPS.
+Method: each test runs the program as a user would and parses --json; of times it only checks that
+        they are there. Tests that need the benchmark maps are skipped with a message where those
+        are missing. Run as: test_lab.py PROGRAM MAPS.
 """
 
 import csv
@@ -60,7 +60,7 @@ BESIDE = pathlib.Path(PROGRAM).resolve().parents[1] / "share/fogmarch/maps"
 
 @unittest.skipUnless(BESIDE.is_dir(), f"no maps in '{BESIDE}'")
 class DefaultMaps(unittest.TestCase):
-    """The maps are found from where the program lies, whatever the working directory."""
+    """The program finds the maps relative to itself, in any working directory."""
 
     def test_from_another_folder(self):
         environment = {name: value for name, value in os.environ.items() if name != "FOGMARCH_MAPS"}
@@ -73,7 +73,7 @@ class DefaultMaps(unittest.TestCase):
 
 @unittest.skipUnless(BESIDE.is_dir(), f"no maps in '{BESIDE}'")
 class Travel(unittest.TestCase):
-    """Groups come home by every planner, hardly further than with D* Lite, and the same way each time."""
+    """Groups arrive with every planner, on paths hardly longer than with D* Lite, and the same in each run."""
 
     def test_groups(self):
         arguments = ("travel", "--map", "arena2,32room_000", "--groups", 4, "--seed", 1)
@@ -86,7 +86,7 @@ class Travel(unittest.TestCase):
 
 
 class Problems(unittest.TestCase):
-    """Optima that a file gives with two decimals, rounded or cut off, are no wrong answers."""
+    """Optima with two decimals, rounded or cut off, do not count as wrong answers."""
 
     def test_two_decimals(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -152,7 +152,7 @@ class Maze(unittest.TestCase):
         run(*arguments, "--step", "left", status=2)
 
     def test_larger_g_expands_fewer_cells(self):
-        # By a factor of three on average; over ten mazes it cannot fail to show.
+        # The factor is three on average; over ten mazes it must show.
         result = run_json("maze101", "--runs", 10, "--seed", SEED, "--variants",
                           "repeated-forward-astar-larger-g,repeated-forward-astar-smaller-g")
         larger, smaller = (row["expansions_mean"] for row in result["rows"])
@@ -237,8 +237,8 @@ class Maps(unittest.TestCase):
             self.assertGreaterEqual(row["intervals_mean"], row["moves_mean"])
             self.assertEqual(row["capped"], 0)
         for terrain in ("unknown", "hidden", "tiles"):
-            # It moves only when its search is complete, so longer intervals change the waiting,
-            # never the way.
+            # It moves only when its search is complete, so longer intervals change its waiting, but not
+            # its path.
             rows = [row for row in result["rows"] if row["terrain"] == terrain and
                     row["planner"] == "repeated-forward-astar"]
             self.assertEqual([row["interval_expansions"] for row in rows], [20, 100, 1000])
@@ -266,7 +266,7 @@ class Maps(unittest.TestCase):
         self.assertEqual(set(rows), {"unsorted", "sorted", "binary", "4-ary", "buckets"})
         for row in rows.values():
             self.assertGreater(row["ns_per_expansion"], 0)
-        # However ties fall, cells that look better than the path are expanded by all.
+        # Whatever the tie-break, all variants expand the cells that look better than the path.
         counts = [row["expansions_mean"] for row in rows.values()]
         self.assertLess(max(counts), 2 * min(counts))
 
@@ -301,7 +301,7 @@ class Maps(unittest.TestCase):
         for heuristic in ("zero", "octile", "chebyshev", "euclidean", "cluster", "landmarks"):
             run("scen", "arena2", "arena2.map.scen", "--planner", "astar", "--heuristic", heuristic,
                 "--limit", 4, "--maps", MAPS)
-        # Too high with 8 neighbours, and said to be so: wrong costs are noticed.
+        # With 8 neighbours this heuristic is too high, and marked so: wrong costs must be noticed.
         run("scen", "arena2", "arena2.map.scen", "--planner", "astar", "--heuristic", "manhattan",
             "--limit", 60, "--maps", MAPS, status=1)
         run("scen", "arena2", "arena2.map.scen", "--planner", "tba-star", "--heuristic",

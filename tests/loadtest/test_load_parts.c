@@ -1,8 +1,8 @@
-// test_load_parts.c: what the load generator counts and decides by itself is right.
+// test_load_parts.c: the load generator's own counts and decisions are right.
 //
-// Method: the schedule against a plain sort; groups through orders whose ends come early, late,
-// twice and for orders that were replaced; starts, goals and walls on generated maps; results read
-// back from their JSON and CSV forms; the judgement of a try at its bounds.
+// Method: the schedule against a plain sort; groups whose orders end early, late, twice, or after
+// they were replaced; starts, goals and walls on generated maps; results read back from JSON and
+// CSV; the judgement of a try at its limits.
 
 #include "tests/support/support.h"
 
@@ -94,12 +94,13 @@ static void test_groups_divide_the_teams(void **state)
         at += group->count;
     }
     assert_int_equal(at, 100);
-    assert_in_range(singles, 20, 24); // and perhaps a remainder per team
+    assert_in_range(singles, 20, 24); // and possibly a remainder per team
     fm_groups_fini(&groups);
     fm_ground_destroy(ground);
 }
 
-// Log-uniform sizes: as many groups of 1 to 13 as of 14 to 200, both ends drawn, all agents in one.
+// Log-uniform sizes: as many groups of 1 to 13 as of 14 to 200, both ends included; each agent is
+// in a group.
 static void test_group_sizes_can_be_log_uniform(void **state)
 {
     (void)state;
@@ -161,7 +162,7 @@ static void test_group_rests_when_its_last_order_ended(void **state)
     fm_groups_begin(&groups, 0, 0);
     assert_false(fm_groups_answered(&groups, 0, groups.groups[0].turn, 100));
     assert_int_equal(fm_groups_ended(&groups, 12, 101), FM_GROUP_NONE);
-    assert_int_equal(fm_groups_ended(&groups, 12, 101), FM_GROUP_NONE); // said twice
+    assert_int_equal(fm_groups_ended(&groups, 12, 101), FM_GROUP_NONE); // reported twice
     assert_int_equal(fm_groups_ended(&groups, 11, 100), FM_GROUP_NONE);
     assert_int_equal(fm_groups_ended(&groups, 99, 102), FM_GROUP_NONE); // not ours
     assert_int_equal(fm_groups_ended(&groups, 13, 102), 0);
@@ -258,7 +259,7 @@ static void test_too_many_agents_for_the_map(void **state)
     assert_null(ground);
 }
 
-// No cell ever carries two walls, all were floor, and lowered ones can be used again.
+// No cell gets two walls, all were floor, and cells of removed walls can be used again.
 static void test_walls_do_not_overlap(void **state)
 {
     (void)state;
@@ -418,8 +419,8 @@ static void test_errors_are_counted_by_kind_within_bounds(void **state)
     assert_true(total == 100 && result.errors_total == 100);
 }
 
-// A unit that is pushed off its goal has not arrived; its return counts, and not being there costs
-// the whole run.
+// A unit that is pushed off its goal has not arrived; the tick of its return counts. A unit that is
+// not on its goal at the end costs the whole run.
 static void test_mapf_score_counts_the_last_arrival(void **state)
 {
     (void)state;
@@ -515,7 +516,7 @@ static void test_judgement(void **state)
     assert_non_null(strstr(reason, "agent.order: busy"));
 }
 
-// A machine that carries up to `limit` agents, and whose ticks take as long as there are agents.
+// A machine that can run up to `limit` agents. Its ticks take longer with each agent.
 static uint32_t bracket_search(uint32_t begin, double limit, bool by_time, uint32_t *found)
 {
     fm_bracket bracket = {.begin = begin};
@@ -584,7 +585,7 @@ static void test_capacity_has_four_promises(void **state)
     assert_non_null(strstr(reason, "ticks"));
 }
 
-// Values that come from files and servers must not end the page's script.
+// Values from files and servers must not end the page's script element.
 static void test_capacity_json_is_safe_in_a_page(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
-// test_scenario.c: scenario files are read as they are meant, and wrong ones are refused with
-// the line and the key at fault.
+// test_scenario.c: scenario files are read correctly, and wrong ones are refused with the line and
+// the key at fault.
 //
-// Method: the files that come with the load generator must all pass; small files written here each
-// hold one mistake whose line is known.
+// Method: the load generator's own files must all pass; small files made here have one mistake
+// each, on a known line.
 
 #include "tests/support/support.h"
 
@@ -95,7 +95,7 @@ static void test_mistakes_are_named_with_their_line(void **state)
         {"orders:\n  every_s: [1]\n", "test.yaml:2", "orders.every_s"},
         {"orders:\n  every_s: [1, soon]\n", "test.yaml:2", "orders.every_s"},
         {"orders:\n  every_s: 4\n", "test.yaml:2", "orders.every_s"},
-        // Well-formed, but out of range: the line is looked up again.
+        // Well-formed, but out of range: the reader must find the line again.
         {"seed: 1\n\nagents:\n  teams: 4\n  count: 0\n", "test.yaml:5", "agents.count"},
         {"server:\n  tick_hz: 1e9\n", "test.yaml:2", "server.tick_hz"},
         {"server:\n  tick_hz: .nan\n", "test.yaml:2", "server.tick_hz"},
@@ -117,7 +117,7 @@ static void test_mistakes_are_named_with_their_line(void **state)
             fail_msg("%s\ngives status %s and '%s', not '%s ... %s'", cases[i].text,
                      fm_status_name(status), error, cases[i].place, cases[i].what);
         }
-        assert_true(scenario.seed == 77); // left alone
+        assert_true(scenario.seed == 77); // unchanged
     }
 }
 
@@ -167,7 +167,7 @@ static void test_contradictions(void **state)
     assert_int_equal(fm_scenario_check(&scenario, error), FM_ERR_BAD_VALUE);
 }
 
-// What --keys prints is itself a scenario file that says nothing but the defaults.
+// The output of --keys is a valid scenario file with the defaults.
 static void test_printed_keys_are_the_defaults(void **state)
 {
     (void)state;

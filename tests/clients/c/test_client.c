@@ -1,9 +1,10 @@
 // test_client.c: the C client library against a peer that may do anything.
 //
-// Goal: every request is answered exactly once, whatever order, cuts, errors, silence or rubbish
-// the peer sends; what the server sends arrives unchanged; a broken connection reports why. Method:
-// both ends of a socket pair in one thread. The peer writes before the client reads, so blocking
-// calls find their answer waiting. Cuts and orders are random, from a printed seed.
+// Goal: every request gets exactly one result, even if the peer answers in any order and in any
+// pieces, sends errors or garbage, or is silent; messages of the server arrive unchanged; a broken
+// connection reports why. Method: both ends of a socket pair in one thread. The peer writes before
+// the client reads, so blocking calls find their answer waiting. Pieces and orders are random, from
+// a printed seed.
 
 #include "tests/support/support.h"
 
@@ -45,7 +46,7 @@ static void stop(struct peer *peer)
     }
 }
 
-// Closes as a server does: what the client sent has been read.
+// Closes as a server does, after it has read what the client sent.
 static void hang_up(struct peer *peer)
 {
     char sink[4096];
@@ -104,7 +105,7 @@ static void say_error(const struct peer *peer, uint64_t id, uint64_t code, const
 
 // The results of requests that were sent with on_reply().
 struct outcome {
-    uint32_t answers; // must end as 1
+    uint32_t answers; // must be 1 at the end
     bool failed;
     fm_client_error error;
     uint64_t n;
@@ -139,7 +140,7 @@ static void test_call_returns_its_result_unharmed(void **state)
 {
     (void)state;
     struct peer peer = start(NULL);
-    // Another message right behind the answer, so that reading on would overwrite a careless
+    // Another message right behind the answer: reading further would overwrite a careless
     // pointer.
     say_answer(&peer, 0, 4711);
     char others[10 * 1000];
@@ -169,7 +170,7 @@ static void test_call_tells_the_servers_error(void **state)
     assert_int_equal(fm_client_call(peer.client, FM_METHOD_PING, NULL, NULL), FM_ERR_BAD_MESSAGE);
     assert_int_equal(error->code, 999);
     assert_string_equal(error->name, "too_new");
-    // The connection is as good as before.
+    // The connection still works.
     say_answer(&peer, 2, 1);
     assert_int_equal(fm_client_call(peer.client, FM_METHOD_PING, NULL, NULL), FM_OK);
     say_error(&peer, 3, FM_ERR_READ_ONLY, "read_only", "the newest status of the list");
@@ -326,7 +327,7 @@ static void test_notifications_arrive_and_may_send(void **state)
     stop(&peer);
 }
 
-// Not unpacked, so that a broken one passes; counted, and answers come through.
+// They are counted but not unpacked, so broken ones pass, and answers still arrive.
 static void test_notifications_can_be_skipped(void **state)
 {
     (void)state;
@@ -415,7 +416,7 @@ static void test_limits_of_what_waits(void **state)
     }
     assert_int_equal(status, FM_ERR_BUSY);
     assert_true(fm_client_events(peer.client) & POLLOUT);
-    // It reads now: all goes out, and more may come.
+    // Now the peer reads: all requests are sent, and more are accepted.
     char sink[65536];
     for (int idle = 0; idle < 2;) {
         idle = read(peer.fd, sink, sizeof sink) > 0 ? 0 : idle + 1;
@@ -427,10 +428,9 @@ static void test_limits_of_what_waits(void **state)
     assert_int_equal(many.answers, sent);
 }
 
-// ---- rubbish ------------------------------------------------------------------------------------
+// ---- garbage ------------------------------------------------------------------------------------
 
-// Whatever the peer sends breaks the connection, which answers all requests and reports the error
-// from then on.
+// The garbage breaks the connection. All requests get an error, and every later call reports it.
 static void expect_break(const char *bytes, size_t size, bool then_hang_up, const char *why)
 {
     fm_client_options options = fm_client_options_default();
@@ -445,7 +445,7 @@ static void expect_break(const char *bytes, size_t size, bool then_hang_up, cons
     if (then_hang_up) {
         hang_up(&peer);
     }
-    // What came with the last read is delivered before the end of the stream is seen.
+    // Messages from the last read are delivered before the end of the stream.
     fm_status status = fm_client_on_readable(peer.client);
     status = status == FM_OK ? fm_client_on_readable(peer.client) : status;
     assert_int_equal(status, FM_ERR_IO);
@@ -518,7 +518,7 @@ static void test_random_bytes_never_answer_twice(void **state)
     }
 }
 
-// ---- what goes out ------------------------------------------------------------------------------
+// ---- sending ------------------------------------------------------------------------------------
 
 static void test_the_server_accepts_what_is_packed(void **state)
 {
@@ -571,7 +571,7 @@ static void test_the_server_accepts_what_is_packed(void **state)
     stop(&peer);
 }
 
-// A server of its own thread that puts the pieces of an upload together.
+// A server in its own thread that assembles the pieces of an upload.
 struct receiver {
     int fd;
     char *map;
@@ -691,7 +691,7 @@ static void test_addresses_that_are_none(void **state)
     }
 }
 
-// A port that was bound and is closed again refuses connections.
+// A port that was bound and closed again refuses connections.
 static void test_nobody_listens(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
 // test_mirror.c: the mirror of a view against a model that is changed at random.
 //
-// Goal: after any sequence of keyframes and deltas the mirror holds exactly the view they describe,
-// and a corrupted delta is refused and does nothing else. Method: a small world of cells and agents
-// changes at random; each change goes into a delta, and after each delta both are compared. Then
-// the same with numbers in the delta replaced at random, under the sanitizers' eyes.
+// Goal: after any sequence of keyframes and deltas the mirror holds exactly the view that they
+// describe, and a damaged delta is refused and has no other effect. Method: a small world of cells
+// and agents changes at random; each change goes into a delta, and after each delta both are
+// compared. Then the same with random numbers in the delta, for the sanitizers.
 
 #include "tests/support/support.h"
 
@@ -24,9 +24,9 @@ struct model_agent {
     bool there;
     uint64_t id;
     uint32_t team, x, y, state, class_index;
-    uint32_t heading, speed, point_count; // heading 8 and no points: nothing known
+    uint32_t heading, speed, point_count; // heading 8 and no points: unknown
     uint32_t points[2 * FM_MIRROR_WAYPOINTS_MAX];
-    uint32_t tag; // its bytes, each of them its size
+    uint32_t tag; // its size, which is also the value of each of its bytes
 };
 
 struct model {
@@ -89,13 +89,13 @@ static void pack_list(msgpack_packer *packer, const char *name, const struct lis
     }
 }
 
-// The tags that `tagged` says the sizes of: each byte is the size.
+// Packs tags of the sizes in `tagged`: the value of each byte is the size.
 static void pack_tags(msgpack_packer *packer, const struct list *tagged)
 {
     static uint8_t bytes[NUMBERS_MAX / 2 * FM_TAG_SIZE_MAX];
     size_t size = 0;
     for (uint32_t i = 0; i + 1 < tagged->count; i += 2) {
-        uint64_t one = tagged->numbers[i + 1] & (2 * FM_TAG_SIZE_MAX - 1); // may be spoilt
+        uint64_t one = tagged->numbers[i + 1] & (2 * FM_TAG_SIZE_MAX - 1); // may be damaged
         one = one <= FM_TAG_SIZE_MAX ? one : FM_TAG_SIZE_MAX;
         memset(bytes + size, (int)one, one);
         size += one;
@@ -250,7 +250,7 @@ static void change_agent(struct model *model, struct delta *delta, uint32_t slot
         add(&delta->leave, agent->id);
         add(&delta->leave, draw(model, 3));
         if (draw(model, 2) == 0) {
-            return; // else the slot's next agent comes in at once
+            return; // else the slot's next agent enters at once
         }
     } else if (agent->there) {
         uint32_t x = LEFT + draw(model, WIDTH), y = TOP + draw(model, HEIGHT);
@@ -472,7 +472,7 @@ static void test_mirror_equals_the_model(void **state)
     compare(&model, &mirror);
     for (uint32_t round = 0; round < 400; round++) {
         change(&model, &delta);
-        // Now and then a keyframe replaces a delta; moves in between are not sent.
+        // Sometimes a keyframe replaces a delta; moves in between are not sent.
         if (draw(&model, 20) == 0) {
             model.moves = mirror.moves;
             model.ended = told.ended;
@@ -549,12 +549,12 @@ static void test_each_contradiction_is_refused(void **state)
         uint32_t count;
         uint64_t numbers[6];
     } wrong[] = {
-        {0, 4, {999, 6, 10, 0}},               // moves, but never came in
+        {0, 4, {999, 6, 10, 0}},               // moves, but never entered
         {0, 4, {1, 5000, 10, 0}},              // off every map
-        {0, 4, {1, 6, 10, 5}},                 // a state that there is not
+        {0, 4, {1, 6, 10, 5}},                 // unknown state
         {0, 3, {1, 6, 10}},                    // cut short
         {0, 4, {(1ull << 32) | 1, 6, 10, 0}},  // the slot's next agent, not this one
-        {1, 5, {1, 1, 6, 10, 0}},              // comes in twice
+        {1, 5, {1, 1, 6, 10, 0}},              // enters twice
         {1, 5, {0, 1, 6, 10, 0}},              // no agent has this id
         {1, 5, {(1u << 21) + 1, 1, 6, 10, 0}}, // past the last slot
         {2, 2, {999, 0}},                      // leaves, but was not there
@@ -562,22 +562,22 @@ static void test_each_contradiction_is_refused(void **state)
         {3, 4, {LEFT, TOP + HEIGHT, 1, 0}},    // south of it
         {3, 4, {LEFT - 1, TOP, 1, 0}},         // west of it
         {3, 4, {LEFT, TOP, WIDTH + 1, 0}},     // past the end of the row
-        {3, 4, {LEFT, TOP, 1, 15}},            // a terrain that there is not
-        {4, 5, {1, 1, 99, 6, 10}},             // a reason that there is not
-        {5, 2, {999, 1}},                      // the class of nobody
-        {5, 2, {1, FM_CLASSES_MAX}},           // a class that there cannot be
+        {3, 4, {LEFT, TOP, 1, 15}},            // unknown terrain
+        {4, 5, {1, 1, 99, 6, 10}},             // unknown reason
+        {5, 2, {999, 1}},                      // class of an unknown agent
+        {5, 2, {1, FM_CLASSES_MAX}},           // impossible class
         {5, 1, {1}},                           // cut short
         {6, 6, {1, 1, 0, 0, 0, 1}},            // an empty building
         {6, 6, {1, 1, 4095, 0, 2, 1}},         // off every map
-        {6, 6, {1, 1u << 20, 0, 0, 2, 1}},     // of a team that there cannot be
+        {6, 6, {1, 1u << 20, 0, 0, 2, 1}},     // impossible team
         {6, 5, {1, 1, 0, 0, 2}},               // cut short
-        {7, 4, {999, 0, 0, 0}},                // the motion of nobody
-        {7, 4, {1, 9, 0, 0}},                  // a heading that there is not
+        {7, 4, {999, 0, 0, 0}},                // motion of an unknown agent
+        {7, 4, {1, 9, 0, 0}},                  // unknown heading
         {7, 3, {1, 0, 0}},                     // cut short
-        {7, 4, {1, 0, 0, 1}},                  // less waypoints than it says
+        {7, 4, {1, 0, 0, 1}},                  // fewer waypoints than it claims
         {7, 6, {1, 0, 0, 1, 8193, 0}},         // off every map
-        {8, 2, {999, 1}},                      // the tag of nobody
-        {8, 2, {1, 65}},                       // longer than a tag is
+        {8, 2, {999, 1}},                      // tag of an unknown agent
+        {8, 2, {1, 65}},                       // longer than the longest tag
         {8, 1, {1}},                           // cut short
     };
     for (size_t i = 0; i < FM_COUNT_OF(wrong); i++) {
@@ -598,7 +598,7 @@ static void test_other_subscriptions_are_ignored(void **state)
     struct model model = new_model(1);
     fm_mirror mirror;
     fm_mirror_init(&mirror, 4, NULL, NULL);
-    assert_int_equal(apply_keyframe(&model, &mirror), FM_OK); // says subscription 3
+    assert_int_equal(apply_keyframe(&model, &mirror), FM_OK); // of subscription 3
     assert_int_equal(mirror.keyframes, 0);
     assert_int_equal(mirror.rect.width, 0);
     assert_int_equal(fm_mirror_look(&mirror, LEFT, TOP), 0);

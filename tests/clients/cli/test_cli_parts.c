@@ -1,8 +1,8 @@
 // test_cli_parts.c: what the command-line client parses and draws.
 //
-// Goal: arguments are parsed exactly or refused as a whole; foreign text cannot send commands to
-// the terminal; a map of any size is drawn on a canvas of any size, with each agent where it
-// stands. Method: tables of cases for the words, random sizes from a printed seed for the pictures.
+// Goal: arguments are parsed exactly or refused as a whole; text from others cannot send commands
+// to the terminal; a map of any size is drawn on a canvas of any size, with each agent in its
+// place. Method: tables of cases for the words, random sizes from a printed seed for the pictures.
 
 #include "tests/support/support.h"
 
@@ -60,7 +60,7 @@ static void test_lists_of_ids(void **state)
     assert_memory_equal(list.ids, wanted, sizeof wanted);
     static const char *const wrong[] = {
         "",   ",",    "1,", ",1",  "3-1",   "1-",
-        "-1", "1--2", "a",  "1 2", "1-2-3", "1-9007199254740991"}; // more than there can be agents
+        "-1", "1--2", "a",  "1 2", "1-2-3", "1-9007199254740991"}; // more than the greatest id
     for (size_t i = 0; i < FM_COUNT_OF(wrong); i++) {
         fm_id_list none = {.ids = NULL};
         assert_false(fm_parse_ids(wrong[i], &none));
@@ -69,7 +69,7 @@ static void test_lists_of_ids(void **state)
     free(list.ids);
 }
 
-// The codes of a row, as many as `text` should have become.
+// Checks that `text` becomes exactly these codes in a row.
 static void expect_row(const char *text, const uint32_t *codes, uint32_t count)
 {
     fm_canvas canvas = {.columns = 0};
@@ -160,10 +160,10 @@ static void test_any_map_on_any_canvas(void **state)
         fm_scene scene = fm_scene_of(&world.view);
         fm_paint_scene(&canvas, first_row, rows - first_row, &scene);
         for (uint32_t i = 0; i < columns * first_row; i++) {
-            assert_int_equal(canvas.glyphs[i].code, ' '); // above its place nothing is drawn
+            assert_int_equal(canvas.glyphs[i].code, ' '); // nothing is drawn above its place
         }
         if (world.view.agent_count > 0 && canvas.colours != FM_COLOURS_NONE) {
-            // The last agent lies over all others.
+            // The last agent is drawn over all others.
             uint32_t team = world.agents[world.view.agent_count - 1].team;
             assert_true(count_glyphs(&canvas, fm_colour_of_team(team)) > 0);
         }
@@ -172,7 +172,7 @@ static void test_any_map_on_any_canvas(void **state)
     }
 }
 
-// As many pixels as cells: each agent has a pixel of its own.
+// As many pixels as cells: each agent has its own pixel.
 static void test_agents_are_drawn_where_they_stand(void **state)
 {
     (void)state;
@@ -206,7 +206,7 @@ static fm_rect random_bounds(fm_random *random)
                      1 + fm_random_below(random, 1500), 1 + fm_random_below(random, 1500)};
 }
 
-// Shown cells are cells that there are, and fit into the pixels.
+// Shown cells lie on the map and fit into the pixels.
 static void expect_sound(const fm_frame *frame, const fm_rect *bounds, uint32_t width,
                          uint32_t height)
 {
@@ -227,7 +227,7 @@ static void test_any_keys_show_a_part_of_the_map(void **state)
         fm_rect bounds = random_bounds(&random);
         fm_viewport viewport = {.whole = true};
         for (int press = 0; press < 60; press++) {
-            // Now and then the terminal changes its size.
+            // Sometimes the terminal changes its size.
             uint32_t width = 1 + fm_random_below(&random, 200);
             uint32_t height = 2 + 2 * fm_random_below(&random, 60);
             for (int i = 0; i < 5; i++) {
@@ -253,8 +253,8 @@ static void test_any_keys_show_a_part_of_the_map(void **state)
     }
 }
 
-// From the whole map `+` shows half as much with each step, down to 1/8 cell a character, and `-`
-// leads back.
+// Each `+` halves what is shown, from the whole map down to 1/8 cell a character, and `-` goes
+// back.
 static void test_zoom_is_a_ladder(void **state)
 {
     (void)state;
@@ -274,7 +274,7 @@ static void test_zoom_is_a_ladder(void **state)
     assert_true(viewport.whole);
 }
 
-// However far one went beyond the edge, one step back moves the picture.
+// However many steps went beyond the edge, one step back moves the picture.
 static void test_no_step_is_lost_at_the_edge(void **state)
 {
     (void)state;

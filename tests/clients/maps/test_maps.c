@@ -1,10 +1,10 @@
 // tests/clients/maps/test_maps.c: maps from files of every format.
 //
-// Goal: one map means the same in every format, whatever way its layers are packed; a wrong file is
-// refused with its place and with what was expected; a file that promises more than it holds, or
-// unpacks to more than it may, costs nothing. Method: the examples of clients/maps, random maps
-// written as Tiled does from a printed seed, a table of damaged files, random damage, and an
-// allocator that counts what is asked for.
+// Goal: a map is the same in every format, however its layers are packed; a wrong file is refused
+// with the place of the fault and with what was expected; a file that claims more than it holds, or
+// unpacks to more than is allowed, costs no memory. Method: the examples of clients/maps, random
+// maps from a printed seed, written as Tiled does, a table of damaged files, random damage, and an
+// allocator that counts.
 
 #include "tests/support/support.h"
 
@@ -20,7 +20,7 @@
 
 #define EXAMPLES "clients/maps/examples/"
 
-// ---- files that are made up ---------------------------------------------------------------------
+// ---- made-up files ------------------------------------------------------------------------------
 
 // A map, and one file beside it.
 struct made_up {
@@ -53,7 +53,7 @@ static fm_status read_made_up(const struct made_up *file, fm_grid **grid, char *
 {
     const fm_map_files files = {made_up_exists, made_up_read, (void *)file};
     size_t size = file->size > 0 ? file->size : strlen(file->text);
-    char *exact = malloc(size > 0 ? size : 1); // asan sees a read past the end
+    char *exact = malloc(size > 0 ? size : 1); // ASan finds a read past the end
     memcpy(exact, file->text, size);
     const fm_map_input input = {file->name, exact, size, &files, &fm_memory_libc, fault};
     fault[0] = '\0';
@@ -150,7 +150,7 @@ static void what_a_format_cannot_hold_is_refused(void **state)
     fm_grid_destroy(grid);
 }
 
-// ---- Tiled, in all its ways ---------------------------------------------------------------------
+// ---- Tiled, in all its encodings ----------------------------------------------------------------
 
 struct text {
     char *bytes;
@@ -291,7 +291,7 @@ static void layers_may_be_packed_in_any_way(void **state)
         uint32_t width = 1 + fm_random_below(&random, 50),
                  height = 1 + fm_random_below(&random, 50);
         uint32_t *tiles = malloc(width * height * sizeof *tiles);
-        for (uint32_t i = 0; i < width * height; i++) { // 0: no tile; the upper bits turn it
+        for (uint32_t i = 0; i < width * height; i++) { // 0: no tile; the upper bits turn the tile
             tiles[i] = fm_random_below(&random, FM_TERRAIN_BUILDING);
             tiles[i] |= tiles[i] == 0 ? 0 : fm_random_below(&random, 16) << 28;
         }
@@ -433,11 +433,11 @@ static void heights_of_sixteen_bits_are_whole(void **state)
                "WW.O\n");
 }
 
-// ---- what is refused ----------------------------------------------------------------------------
+// ---- refused files ------------------------------------------------------------------------------
 
 struct damage {
     struct made_up file;
-    const char *words[2]; // of the fault
+    const char *words[2]; // in the fault's text
 };
 
 static void wrong_files_are_refused_with_their_place(void **state)
@@ -630,7 +630,7 @@ static void what_unpacks_to_more_is_refused(void **state)
     free(packed);
 }
 
-// A PNG's head may say any size; libpng is told ours.
+// A PNG's head may claim any size; libpng gets our limit.
 static void sides_are_checked_before_pixels(void **state)
 {
     (void)state;
@@ -650,7 +650,7 @@ static void sides_are_checked_before_pixels(void **state)
     assert_non_null(strstr(fault, "1 to 4096 pixels"));
 }
 
-// Every example with bytes changed, cut off and doubled: accepted or refused with a fault.
+// Every example with changed, missing and repeated bytes is accepted, or refused with a fault.
 static void any_damage_is_accepted_or_refused(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
 // test_config.c: settings of the server, from flags, environment and file.
 //
-// Goal: every key of the list can be set from every source, the stronger source wins, what is
-// printed can be read back, and an error says where and what. Method:
-// fm_options_read() with arguments and variables made here, and files in a folder of its own; what
-// it prints is caught in memory. The cases come from the list itself wherever that is possible.
+// Goal: every key of the list can be set from every source, the stronger source wins, printed
+// settings can be read back, and an error says where and what. Method: fm_options_read() with
+// arguments and variables made here, and files in a folder of its own; memory streams take its
+// output. The cases come from the list itself where possible.
 
 #include "tests/support/support.h"
 
@@ -18,7 +18,7 @@
 static char folder[] = "/tmp/fogmarch-config-XXXXXX";
 static char config_path[PATH_SIZE], token_path[PATH_SIZE];
 
-// What one call did.
+// The results of one call.
 struct outcome {
     bool may_start;
     int exit_code;
@@ -68,7 +68,7 @@ static struct outcome run_file(const char *yaml)
     return run_arguments("--check-config", "--config", config_path);
 }
 
-// A value that is right and differs from the default.
+// A valid value that differs from the default.
 static void other_value(const fm_config_key *key, char *text, size_t size)
 {
     switch (key->kind) {
@@ -249,7 +249,7 @@ static void test_printed_config_reads_back(void **state)
         other_value(&fm_config_keys[i], text, sizeof text);
         assert_int_equal(fm_config_set(&config, &fm_config_keys[i], text, error), FM_OK);
     }
-    config.tick_hz = 1.0 / 3.0; // takes all digits there are
+    config.tick_hz = 1.0 / 3.0; // needs all digits of a double
     check_round_trip(&config);
 }
 
@@ -423,7 +423,7 @@ static void check_only_admin(const fm_config *config, const char *token)
     assert_int_equal(grant->role, FM_ROLE_ADMIN);
 }
 
-// Of an address that is not loopback, on either port.
+// Rules for addresses other than loopback, on either port.
 static void test_what_remote_needs(void **state)
 {
     (void)state;
@@ -448,7 +448,7 @@ static void test_what_remote_needs(void **state)
     assert_true(outcome.may_start);
     outcome_fini(&outcome);
 
-    outcome = run(metrics, none); // nobody is asked for a token there
+    outcome = run(metrics, none); // that port asks for no token
     assert_true(outcome.may_start);
     outcome_fini(&outcome);
 
@@ -563,7 +563,7 @@ static void test_overload_names(void **state)
     assert_false(fm_overload_by_name("", 0, &overload));
 }
 
-// ---- the files that come with the program -------------------------------------------------------
+// ---- the files in configs/ ----------------------------------------------------------------------
 
 // Their certificates are not on this machine, and --check-config would read them.
 static void test_shipped_configs(void **state)

@@ -1,8 +1,8 @@
 // test_limits.c: meters and addresses.
 //
-// Method: random takings at random times, beside the definition: over any stretch of time a meter
-// gives no more than the rate for that stretch and one burst, and it gives something whenever it
-// has said it would. Addresses against a plain list.
+// Method: random requests at random times, checked against the definition: over any stretch of time
+// a meter grants at most rate times time plus one burst, and it grants something at the time that
+// it has announced. Addresses against a plain list.
 
 #include "server/base/limits.h"
 
@@ -130,7 +130,7 @@ static void test_connections_come_at_the_rate(void **state)
     fm_addresses_fini(&addresses);
 }
 
-// A crowd of guessers does not make the table grow without end.
+// Many addresses that guess tokens do not make the table grow without limit.
 static void test_idle_addresses_are_bounded(void **state)
 {
     (void)state;
@@ -145,7 +145,7 @@ static void test_idle_addresses_are_bounded(void **state)
         assert_true(addresses.idle_count <= FM_ADDRESSES_IDLE_MAX);
     }
     assert_int_equal(addresses.idle_count, FM_ADDRESSES_IDLE_MAX);
-    // Once they are forgiven there is room again.
+    // Once their failures have expired there is room again.
     now_ns += 100 * FM_NS_PER_S;
     fm_address *address = fm_addresses_hold(&addresses, "11.0.0.1");
     fm_address_failed(address, 20, now_ns);

@@ -1,7 +1,7 @@
 // test_log.c: what a log line looks like, whatever its fields hold.
 //
-// Goal: lines can be read back by people and by tools; nothing that a client sends can forge a line
-// or control a terminal; lines of several threads never mix; a repeated warning does not flood.
+// Goal: people and tools can read the lines; nothing that a client sends can forge a line or
+// control a terminal; lines of several threads never mix; a repeated warning does not flood.
 // Method: the log writes into a file with a clock that the test moves; the file is read back whole.
 
 #include "tests/support/support.h"
@@ -155,7 +155,7 @@ static void test_null_text_is_empty(void **state)
     assert_logged("2025-01-31T12:00:00.123Z info m key=\"\"\n");
 }
 
-// One line, ended, not too long, nothing in it but printable characters, its quotes in balance.
+// Checks that it is one complete line, not too long, printable, with balanced quotes.
 static void check_line(const char *line, fm_log_format format)
 {
     size_t length = strlen(line), quotes = 0;
@@ -220,7 +220,7 @@ static void test_limited_site(void **state)
     for (uint32_t i = 0; i < 3 * FM_LOG_BURST; i++) {
         fm_log_limited(&site, FM_LOG_WARNING, "again", fm_log_uint("i", i));
     }
-    fm_log_limited(&other, FM_LOG_WARNING, "other"); // has a count of its own
+    fm_log_limited(&other, FM_LOG_WARNING, "other"); // has its own count
     now_ms += FM_LOG_PERIOD_MS;
     fm_log_limited(&site, FM_LOG_WARNING, "again", fm_log_uint("i", 99));
     for (uint32_t i = 0; i < FM_LOG_BURST; i++) {

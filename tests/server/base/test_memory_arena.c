@@ -1,9 +1,9 @@
 // test_memory_arena.c: the memory of a world.
 //
-// Goal: blocks are whole and apart from each other, the count of bytes is exact at rest, the limit
-// holds with many threads, and an arena that is destroyed gives its memory back to the system.
-// Method: random takes and gives checked by a pattern in each block; RSS from /proc over rounds of
-// create, fill and destroy. RSS is only compared where jemalloc is the allocator: a sanitizer keeps
+// Goal: blocks do not overlap and keep their contents, the count of bytes is exact at rest, the
+// limit holds with many threads, and a destroyed arena returns its memory to the system. Method:
+// random allocations and releases, checked by a pattern in each block; RSS from /proc over rounds
+// of create, fill and destroy. RSS is only compared if jemalloc is the allocator: a sanitizer keeps
 // freed blocks to catch uses of them.
 
 #include "tests/support/support.h"
@@ -34,7 +34,7 @@ static size_t rss_bytes(void)
     return resident * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-// Compares every byte with its neighbour at once, which also a thread sanitizer does quickly.
+// Compares each byte with its neighbour in one call, which is quick even under ThreadSanitizer.
 static void check_block(const struct block *block)
 {
     assert_int_equal(block->bytes[0], block->pattern);
@@ -102,7 +102,7 @@ static void test_limit(void **state)
     fm_memory_release(memory, block, 1u << 20);
     block = fm_memory_allocate(memory, 1);
     assert_non_null(block);
-    fm_memory_arena_destroy(arena); // with the block
+    fm_memory_arena_destroy(arena); // while the block is still allocated
 }
 
 struct worker {
@@ -141,7 +141,7 @@ static void test_threads(void **state)
     fm_memory_arena_destroy(arena);
 }
 
-// Fills an arena and drops it, with every block still taken.
+// Fills an arena and destroys it, with every block still allocated.
 static void fill_and_destroy(fm_random *random)
 {
     fm_memory_arena *arena;
@@ -160,7 +160,7 @@ static void test_destroyed_arenas_give_memory_back(void **state)
 {
     (void)state;
     fm_random random = fm_random_seed(fm_test_seed());
-    fill_and_destroy(&random); // the first one pays for what jemalloc keeps for itself
+    fill_and_destroy(&random); // after the first one jemalloc has what it keeps for itself
     size_t before = rss_bytes();
     for (int i = 0; i < ROUNDS; i++) {
         fill_and_destroy(&random);

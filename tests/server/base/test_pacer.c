@@ -69,7 +69,7 @@ static void degrade_cuts_the_budget_until_in_time(void **state)
     for (uint32_t tick = 0; tick < 3; tick++) { // due at 100, 200, 300
         fm_pace pace = fm_pacer_begin(&pacer, 450 * MS);
         assert_true(pace.expansions < full.expansions);
-        assert_true(pace.expansions > last); // the further behind, the less
+        assert_true(pace.expansions > last); // the further behind, the smaller the grant
         assert_true(pace.deadline_ns - pace.start_ns < full.deadline_ns - full.start_ns);
         last = pace.expansions;
     }
@@ -102,12 +102,12 @@ static void grant_follows_the_measured_cost(void **state)
         fm_tick_report report = report_of(4 * MS, 10 * MS, 50000); // 200 ns each
         fm_pacer_end(&pacer, &pace, &report, now + 20 * MS);       // 6 ms after the search
     }
-    // 50 ms less 4 before, 6 after and 2.5 in reserve, at 200 ns.
+    // 50 ms minus 4 before, 6 after and 2.5 in reserve, at 200 ns.
     assert_in_range(pace.expansions, 186000, 189000);
     assert_in_range(pace.deadline_ns - pace.start_ns, 41 * MS, 42 * MS);
 }
 
-// What commands took is part of the tick that follows, and of no other.
+// The time of commands counts for the next tick only.
 static void what_was_spent_before_comes_off_the_budget(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void what_was_spent_before_comes_off_the_budget(void **state)
     assert_int_equal(pace.expansions, free.expansions);
 }
 
-// 30 ms of the search stage go by before anybody searches, whatever is granted.
+// 30 ms of the search stage pass before the first search, whatever the grant.
 static void telling_planners_does_not_make_expansions_dear(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void telling_planners_does_not_make_expansions_dear(void **state)
         report.stage_ns[FM_STAGE_SEARCH] += 30 * MS;
         fm_pacer_end(&pacer, &pace, &report, tick * 100 * MS + 36 * MS + searched * 100);
     }
-    // 50 ms less 34 before, 2 after and 2.5 in reserve, at 100 ns.
+    // 50 ms minus 34 before, 2 after and 2.5 in reserve, at 100 ns.
     assert_in_range(pace.expansions, 113000, 117000);
 }
 
@@ -202,7 +202,7 @@ static void quiet_ticks_teach_nothing(void **state)
     assert_int_equal(fm_pacer_overrun_ns(&pacer, 53 * MS), 3 * MS);
 }
 
-// A search of 4000 planners, each of which takes 5 us beside what it expands at 150 ns.
+// A search of 4000 planners, each of which takes 5 us besides its expansions of 150 ns.
 static uint64_t search_ns_of(uint64_t expansions)
 {
     return 20 * MS + 150 * expansions;
@@ -224,9 +224,9 @@ static uint64_t tick_of_many(fm_pacer *pacer, uint32_t tick, uint64_t wanted)
     return expansions;
 }
 
-// What planners cost that expand nothing is not mistaken for the price of expansions: after ticks
-// in which little was searched there is a large grant when much is wanted, and whatever the guess,
-// the time of the tick gets used.
+// The cost of planners that expand nothing is not mistaken for the cost of expansions: after ticks
+// with little to search the grant is large when much is asked for, and whatever the estimate, the
+// time of the tick is used.
 static void time_that_is_left_is_given_out(void **state)
 {
     (void)state;
@@ -241,13 +241,13 @@ static void time_that_is_left_is_given_out(void **state)
     for (uint32_t i = 0; i < 20; i++) {
         tick_of_many(&pacer, tick++, 1000000);
     }
-    for (uint32_t i = 0; i < 200; i++) { // and it stays so; 160,000 take all of the time
+    for (uint32_t i = 0; i < 200; i++) { // the grant stays as large; 160,000 take all of the time
         assert_true(tick_of_many(&pacer, tick++, 1000000) > 120000);
     }
 }
 
-// One tick of a world in which so many searches wait for their turn, as core/world/due.h deals with
-// them. Returns how many were finished.
+// One tick of a world in which so many searches wait for their turn, as in core/world/due.h.
+// Returns how many were finished.
 static uint32_t tick_of_searches(fm_pacer *pacer, uint32_t tick, uint32_t waiting, uint32_t slower)
 {
     const uint64_t told_ns = 200, expansion_ns = 150, turn_ns = 1000;
@@ -271,8 +271,8 @@ static uint32_t tick_of_searches(fm_pacer *pacer, uint32_t tick, uint32_t waitin
     return (uint32_t)finished;
 }
 
-// Ten times the load that fits, with a machine that is a hundred times as slow for a second: as
-// many searches are finished as ever, and the guess of their cost does not run away.
+// Ten times the load that fits, on a machine that is a hundred times slower for one second: as many
+// searches are finished as before, and the estimate of their cost does not run away.
 static void overload_does_not_make_expansions_dear(void **state)
 {
     (void)state;
@@ -290,7 +290,7 @@ static void overload_does_not_make_expansions_dear(void **state)
         print_message("load %u: %llu finished\n", times, (unsigned long long)last);
     }
     assert_true(last * 100 >= best * 85);
-    assert_true(last >= (uint64_t)150 * 3000); // of 5,100 that would fit without telling anybody
+    assert_true(last >= (uint64_t)150 * 3000); // of 5,100 that would fit without notifying
 }
 
 int main(void)

@@ -3,8 +3,8 @@
 // Goal: worlds go to nodes that have capacity left, never to one that drains while another lives,
 // and all nodes that see the same directory agree.
 //
-// Method: random directories; whichever way two nodes are compared one of them is the better one,
-// and no node is better than the best. A move that was meant for an earlier owner is none.
+// Method: random directories; of any two nodes exactly one is better, and no node is better than
+// the best. A move that was meant for an earlier owner has no effect.
 
 #include "server/cluster/node_state.h"
 
@@ -77,7 +77,7 @@ static void test_load_decides(void **state)
     one->load = 150;
     other->load = 450;
     assert_true(fm_node_is_better(&directory, one, other, 7));
-    // What is on its way counts before the node says how it bears it.
+    // Worlds on their way to a node count before the node reports its load with them.
     for (uint32_t i = 0; i < 30; i++) {
         snprintf(directory.worlds[i].to, sizeof directory.worlds[i].to, "%s", one->name);
     }

@@ -1,7 +1,7 @@
-// Writing journals: what was written is read back, in order and to the byte; what was released is
-// in the file whatever the disk did in between.
+// Writing journals: rows are read back in order and byte by byte; batches that were released are in
+// the file, whatever the disk did in between.
 //
-// Method: random batches against a list of what they held; a disk that fails at every write in turn
+// Method: random batches against a list of their rows; a disk that fails at every write in turn
 // (tests/support/failing_disk.h).
 
 #include "tests/support/support.h"
@@ -50,7 +50,7 @@ static void test_what_was_written_is_read_back(void **state)
     assert_int_equal(world[0] + 256 * world[1], 100000 % 65536);
     free(world);
 
-    // From a tick's first row on, and from a keyframe on.
+    // Reads from a tick's first row on, and from a keyframe on.
     fm_status status;
     uint32_t first = 0;
     while (written->rows[first].tick < 77) {
@@ -89,7 +89,7 @@ static void test_a_full_disk_loses_nothing(void **state)
                 assert_true(written->row_count > row_count);
             }
         }
-        // What was released is there, even if the process dies now.
+        // Released batches are in the file, even if the process dies now.
         char error[FM_JOURNAL_ERROR_SIZE] = "";
         fm_status status;
         bool was_full = written->released < written->submitted;
@@ -162,7 +162,7 @@ static void test_a_file_that_cannot_be_made_leaves_nothing(void **state)
     }
 }
 
-// What size_max leaves: at least two keyframes and all behind the older one.
+// size_max always leaves at least two keyframes and all rows behind the older one.
 static void test_the_file_is_bounded(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void test_the_file_is_bounded(void **state)
     assert_true(fm_journal_reader_info(reader)->first_tick > 0);
     char error[FM_JOURNAL_ERROR_SIZE];
     fm_status status;
-    uint32_t first = (uint32_t)keyframes[0].position - 1; // its own row is the oldest
+    uint32_t first = (uint32_t)keyframes[0].position - 1; // its own row is the oldest one
     assert_int_equal(fm_written_compare(written, reader, first, &status, error),
                      written->row_count - first);
     assert_int_equal(status, FM_OK);
@@ -193,7 +193,7 @@ static void test_the_file_is_bounded(void **state)
     fm_written_destroy(written);
 }
 
-// The thread: what is submitted is released without anybody asking, and the end waits for the rest.
+// The thread releases submitted batches by itself, and the end waits for the rest.
 static void test_the_thread_writes(void **state)
 {
     (void)state;
@@ -229,7 +229,7 @@ static void test_a_world_that_ends(void **state)
         batch->is_last = true;
         batch->held_first = (void *)(uintptr_t)++written->submitted;
         fm_journal_submit(written->journal, batch);
-        written->journal = NULL; // the writer's now
+        written->journal = NULL; // the writer owns it now
         fm_journals_turn(written->journals);
         assert_int_equal(written->released, 2);
         assert_int_equal(access(written->path, F_OK), -1);

@@ -1,5 +1,5 @@
-// Damaged journals: a file that is damaged in any way, or is an older state of itself, gives an
-// error that names it, and never rows that were not written. Older formats are read and migrated.
+// Damaged journals: a file that is damaged, or partly an older state of itself, gives an error that
+// names it, and never rows that were not written. Older formats are read and migrated.
 //
 // Method: files cut off and overwritten at random places, pages of older states, full disks
 // (tests/support/failing_disk.h).
@@ -23,8 +23,8 @@ static void copy_damaged(struct fm_written *written, const char *bytes, size_t s
     assert_int_equal(fclose(file), 0);
 }
 
-// Opens and reads all that can be read. What comes is what was written, and whatever is wrong has
-// the file's name.
+// Opens the file and reads all that can be read. Each row must be one that was written, and each
+// error must name the file.
 static bool read_damaged(struct fm_written *written)
 {
     char error[FM_JOURNAL_ERROR_SIZE] = "";
@@ -102,16 +102,16 @@ static void test_files_overwritten(void **state)
         copy_damaged(written, damaged, size);
         noticed += !read_damaged(written);
     }
-    assert_true(noticed > 200); // the rest lay where nothing is
+    assert_true(noticed > 200); // the rest was in unused bytes
     free(damaged);
     free(bytes);
     fm_written_destroy(written);
 }
 
-// ---- journals that go back ---------------------------------------------------------------------
+// ---- journals that went back to an older state -------------------------------------------------
 
-// Reads as recovery does: from the newest good keyframe to the end. Returns
-// whether that was all that was written; false: something was said.
+// Reads as recovery does: from the newest good keyframe to the end. Returns whether all written
+// rows came; false: there was an error.
 static bool is_whole(struct fm_written *written)
 {
     char error[FM_JOURNAL_ERROR_SIZE] = "";
@@ -139,7 +139,7 @@ static bool is_whole(struct fm_written *written)
         good = status == FM_OK;
     }
     if (good) {
-        assert_int_equal(count, written->row_count); // went back, and nobody said so
+        assert_int_equal(count, written->row_count); // else rows are missing without an error
     } else if (status != FM_OK) {
         assert_non_null(strstr(error, written->path));
     }
@@ -156,7 +156,7 @@ static void stop_writing(struct fm_written *written)
     written->journals = NULL;
 }
 
-// Reads to the end and continues with it, as a server that starts does.
+// Reads to the end and continues writing, as a server does when it starts.
 static void start_again(struct fm_written *written, const fm_journal_options *options)
 {
     char error[FM_JOURNAL_ERROR_SIZE];
@@ -194,7 +194,7 @@ struct aged {
     size_t size;
 };
 
-// A journal as it was at several times.
+// States of a journal at several times.
 static struct fm_written *make_aged(struct aged ages[AGES])
 {
     struct fm_written *written = fm_written_create();
@@ -218,12 +218,12 @@ static void damage_pages(struct fm_written *written, const struct aged ages[AGES
         char *page = bytes + (size_t)PAGE * fm_random_below(&written->random, pages);
         const struct aged *old = &ages[fm_random_below(&written->random, AGES - 1)];
         size_t other = (size_t)PAGE * fm_random_below(&written->random, pages);
-        if (what == 0) { // of an older state
+        if (what == 0) { // a page of an older state
             size_t at = (size_t)(page - bytes);
             if (at + PAGE <= old->size) {
                 memcpy(page, old->bytes + at, PAGE);
             }
-        } else if (what == 1) { // in the place of another
+        } else if (what == 1) { // a page in the place of another
             memmove(page, bytes + other, PAGE);
         } else {
             memset(page, 0, PAGE);
@@ -231,8 +231,8 @@ static void damage_pages(struct fm_written *written, const struct aged ages[AGES
     }
 }
 
-// Pages of an older state, swapped and zeroed ones, files that were cut off, old copies: who
-// reads on has all that was written, or is told.
+// Pages of an older state, swapped and zeroed pages, truncated files, old copies: the reader gets
+// all written rows, or an error.
 static void test_no_journal_goes_back_silently(void **state)
 {
     (void)state;
@@ -265,7 +265,7 @@ static void test_no_journal_goes_back_silently(void **state)
         }
         fm_written_destroy(written);
     }
-    assert_true(tried >= 300 && noticed > tried / 3); // the rest lay before the newest keyframe
+    assert_true(tried >= 300 && noticed > tried / 3); // the rest was before the newest keyframe
 }
 
 static void test_a_missing_mark_is_told(void **state)
@@ -287,7 +287,7 @@ static void test_a_missing_mark_is_told(void **state)
     fm_written_destroy(written);
 }
 
-// What is said names the ticks that are lost.
+// The message names the lost ticks.
 static void test_what_is_lost_is_told(void **state)
 {
     (void)state;
@@ -325,7 +325,7 @@ static void change(const char *path, const char *sql)
     sqlite3_close(db);
 }
 
-// Makes of a journal what programs before format 2 wrote.
+// Turns a journal into one of format 1.
 static void make_format_1(struct fm_written *written)
 {
     char mark[300];
@@ -398,8 +398,8 @@ static void test_only_their_owner_may_read_them(void **state)
     fm_written_destroy(written);
 }
 
-// A server that starts on a full disk has its worlds, and continues writing once there is room, of
-// either format and whatever the durability was.
+// A server that starts on a full disk has its worlds, and continues writing once there is room, in
+// both formats and for every durability.
 static void test_it_goes_on_from_a_full_disk(void **state)
 {
     (void)state;

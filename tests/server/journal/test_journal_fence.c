@@ -1,7 +1,7 @@
-// Journals behind a fence: what a node may tell of a world that another one has.
+// Journals behind a fence: what a node may publish of a world that another node owns.
 //
-// Goal: from the moment on at which the fence says that a world is lost nothing of it is told or
-// written, whatever waits, its end included; and the journal ends all the same.
+// Goal: as soon as the fence says that a world is lost, nothing of it is published or written,
+// whatever waits, including its end; and the journal still ends.
 //
 // Method: a fence that says what the test wants; batches that hold something, with and without
 // rows.
@@ -76,7 +76,7 @@ static struct fm_written *start(struct fence *fence)
     return written;
 }
 
-// Something that waits for the rows before it, such as an answer to a question.
+// An event that waits for the rows before it, such as the answer to a query.
 static void submit(struct fm_written *written, bool is_last, bool is_left)
 {
     fm_journal_batch *batch = fm_journal_batch_create();
@@ -121,7 +121,7 @@ static void test_what_is_lost_is_not_told(void **state)
     fm_written_destroy(written);
 }
 
-// The directory says it before the next append does: the world is dropped while its last rows wait.
+// The directory says so before the next append does: the world is dropped while its last rows wait.
 static void test_a_world_that_is_lost_while_it_ends(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
-// test_replay.c: a journal can be gone through again, in any direction.
+// test_replay.c: a journal can be replayed, forwards and backwards.
 //
 // Goal: every tick of a journal is as it was recorded, with any number of workers and from any
-// keyframe; what is shown after a tick does not depend on the way there; a record or command that
-// was tampered with is noticed at its tick; gaps, ends and files that grow are what they are.
-// Method: made-up games (script.h) written into journals as a server does; seeks in random order,
-// held against a replay from the beginning.
+// keyframe; the state after a tick does not depend on the seeks before; a changed record or command
+// is noticed at its tick; gaps, ends and growing files are handled. Method: made-up games
+// (script.h) written into journals as a server does; seeks in random order, compared with a replay
+// from the beginning.
 
 #include "clients/cli/replay/world_diff.h"
 #include "core/commands/apply.h"
@@ -28,7 +28,7 @@
 #define GAP_BEGIN      60u // first tick that is not written, in journals with a gap
 #define GAP_END        68u // completed ticks at the keyframe behind it
 
-#define STARVED_TICK 60u // in journals in which memory ran out in one
+#define STARVED_TICK 60u // the tick in which memory runs out, in some journals
 
 static const fm_journal_pace pace = {.tick_hz = 10, .budget_ms = 50};
 
@@ -37,20 +37,20 @@ struct game {
     fm_random random;
     fm_script *script;
     fm_world *world;
-    fm_world *shadow; // the same world, which tells what commands are accepted
+    fm_world *shadow; // the same world, which decides which commands are accepted
     fm_journal_file *file;
     uint32_t step; // ticks completed
     uint64_t digests[FM_SCRIPT_TICKS + 1];
     bool writes; // false: in a gap
 };
 
-// What a world shows after a tick, searches included. Not their bytes: a path that lasts through a
-// keyframe keeps more room than one that was loaded.
+// The state of a world after a tick, with its searches but without their sizes: a path that existed
+// before a keyframe has more room than one that was loaded from it.
 struct sight {
     uint64_t digest, planners, expansions, open_cells, closed_cells, path_cells, moves;
 };
 
-// ---- a game that is written down ---------------------------------------------------------------
+// ---- writing a game into a journal -------------------------------------------------------------
 
 static void check_file(fm_status status, const char *error)
 {
@@ -146,7 +146,7 @@ static void add_record(struct game *game, fm_tick_record record, uint64_t tamper
     fm_writer_fini(&bytes);
 }
 
-// One tick with its commands. `tamper` is mixed into the digest that is written.
+// One tick with its commands. `tamper` changes the digest that is written.
 static void play_tick(struct game *game, uint64_t tamper)
 {
     char error[FM_JOURNAL_ERROR_SIZE];
@@ -200,7 +200,7 @@ static void game_destroy(struct game *game)
     free(game);
 }
 
-// ---- going through it --------------------------------------------------------------------------
+// ---- seeking -----------------------------------------------------------------------------------
 
 static fm_replay *open_replay(const struct game *game)
 {
@@ -330,7 +330,7 @@ static void add_team_unwritten(fm_world *world)
     assert_int_equal(result.status, FM_OK);
 }
 
-// A command that is missing changes the world from its tick on.
+// A missing command changes the world from its tick on.
 static void test_a_missing_command_is_found_at_its_tick(void **state)
 {
     (void)state;
@@ -392,8 +392,8 @@ static void test_a_gap_is_crossed_and_not_entered(void **state)
     game_destroy(game);
 }
 
-// Memory ran out in a tick: what it did does not follow from its record, and a keyframe takes its
-// place. Here a command that nobody wrote down makes the difference.
+// When memory runs out in a tick, its result does not follow from its record, and a keyframe
+// replaces the record. Here a command that is not in the journal makes the difference.
 static void play_starved_tick(struct game *game)
 {
     fm_writer bytes = fm_writer_init(&fm_memory_libc);
@@ -446,7 +446,7 @@ static void test_a_bridge_is_crossed(void **state)
     game_destroy(game);
 }
 
-// The keyframe behind it must be of that very tick and digest.
+// The keyframe behind it must have exactly that tick and digest.
 static void test_a_bridge_that_leads_nowhere(void **state)
 {
     (void)state;
@@ -525,7 +525,7 @@ static void test_other_files_are_refused(void **state)
     game_destroy(game);
 }
 
-// Memory that runs out while a world is loaded leaves nothing behind.
+// Nothing leaks when memory runs out while a world is loaded.
 static void test_memory_that_runs_out(void **state)
 {
     (void)state;
@@ -551,7 +551,7 @@ static void test_memory_that_runs_out(void **state)
     game_destroy(game);
 }
 
-// ---- what differs ------------------------------------------------------------------------------
+// ---- differences between worlds ----------------------------------------------------------------
 
 static uint64_t diff(fm_world *a, fm_world *b, fm_difference *differences, uint32_t capacity)
 {
@@ -581,7 +581,7 @@ static fm_command_result command(fm_world *world, fm_command command)
     return result;
 }
 
-// Two worlds at the same tick are alike; what is then done to one of them is named.
+// Two worlds at the same tick are equal; a later change of one of them is reported.
 static void test_differences_are_named(void **state)
 {
     (void)state;
@@ -631,7 +631,7 @@ static void test_differences_are_named(void **state)
 
 // ---- another planner ---------------------------------------------------------------------------
 
-// core/saves/experiment.h: everybody searches with the new planner, and the world continues.
+// core/saves/experiment.h: all units search with the new planner, and the world continues.
 static void test_another_planner(void **state)
 {
     (void)state;
@@ -647,7 +647,7 @@ static void test_another_planner(void **state)
     assert_int_equal(kept, 0);
     fm_world_counts counts;
     fm_world_counts_get(world, &counts);
-    assert_int_equal(counts.planners, 0); // nothing that was found before is left
+    assert_int_equal(counts.planners, 0); // all old searches are gone
     for (int i = 0; i < 20; i++) {
         fm_tick_report report;
         fm_tick_run(world, NULL, 20000, NULL, &report);
@@ -661,7 +661,7 @@ static void test_another_planner(void **state)
         assert_string_equal(report.planner, "adaptive-astar");
     }
     fm_world_destroy(world);
-    seek(replay, 5, NULL); // the replay makes itself another world
+    seek(replay, 5, NULL); // the replay makes a new world
     assert_int_equal(fm_replay_digest(replay), game->digests[5]);
     fm_replay_close(replay);
     game_destroy(game);

@@ -1,9 +1,9 @@
 // test_shipment.c: what a server sends to its standby.
 //
-// Goal: what was packed is read again as it was; nothing that was cut short or changed in a way
-// that matters makes the reader do more than refuse.
+// Goal: a packed shipment is read again as it was; the reader refuses shipments that are cut short
+// or damaged, and does nothing else.
 //
-// Method: one shipment of each kind; all its beginnings, and random bytes of it changed.
+// Method: one shipment of each kind, cut at every length and with random bytes changed.
 
 #include "server/journal/shipment.h"
 
@@ -105,7 +105,7 @@ static void test_what_is_cut_is_refused(void **state)
     (void)state;
     for (fm_shipment_kind kind = FM_SHIPMENT_LEDGER; kind <= FM_SHIPMENT_END; kind++) {
         fm_writer writer = packed(kind);
-        size_t rest = has_bytes(kind) ? sizeof part - 1 : 0; // a shorter part is a part
+        size_t rest = has_bytes(kind) ? sizeof part - 1 : 0; // a shorter part is valid, too
         for (size_t size = 0; size < writer.size - rest; size++) {
             fm_reader reader = fm_reader_init(writer.data, size, NULL);
             fm_shipment got;
@@ -115,7 +115,7 @@ static void test_what_is_cut_is_refused(void **state)
     }
 }
 
-// Whatever is taken could have been sent: packed again it is the same.
+// An accepted shipment could have been sent: packed again it is the same.
 static void test_what_is_changed_is_refused_or_another(void **state)
 {
     (void)state;
@@ -134,7 +134,7 @@ static void test_what_is_changed_is_refused_or_another(void **state)
         if (fm_shipment_take(&reader, &got) == FM_OK) {
             assert_true(strchr(got.name, '/') == NULL && got.name[0] != '.');
             fm_shipment_put(&again, &got);
-            if (got.kind != FM_SHIPMENT_LEDGER) { // which tokens follow
+            if (got.kind != FM_SHIPMENT_LEDGER) { // tokens follow it
                 assert_int_equal(again.size, writer.size);
             }
             assert_memory_equal(again.data, writer.data, again.size);
@@ -190,7 +190,7 @@ static void test_tokens_come_back(void **state)
                            .expires_s = 1000,
                            .used_s = 900};
     fm_grant no_seat = seat, got;
-    no_seat.role = FM_ROLE_ADMIN; // an admin has none
+    no_seat.role = FM_ROLE_ADMIN; // an admin has no seat
     fm_writer writer = fm_writer_init(&fm_memory_libc);
     fm_shipment_put_grant(&writer, &seat);
     size_t size = writer.size;

@@ -1,4 +1,4 @@
-// tests/server/journal/written.h: a journal in a folder of its own, and a list of all that was
+// tests/server/journal/written.h: a journal in its own folder, and a list of all rows that were
 // written to it.
 
 #pragma once
@@ -21,7 +21,7 @@ struct fm_written {
     fm_journal *journal;
     fm_random random;
     uint64_t tick;
-    struct fm_written_row rows[FM_WRITTEN_ROWS_MAX]; // that were submitted
+    struct fm_written_row rows[FM_WRITTEN_ROWS_MAX]; // submitted rows
     uint32_t row_count;
     uint32_t submitted, released, given_up, failed; // batches
 };
@@ -32,7 +32,7 @@ struct fm_written *fm_written_create(void);
 /// Ends the writer, and removes the folder.
 void fm_written_destroy(struct fm_written *written);
 
-/// Durability `tick`, no limit; the test itself drives the writer: fm_journals_turn().
+/// Durability `tick`, no size limit; the test itself runs the writer: fm_journals_turn().
 fm_journal_options fm_written_options(struct fm_written *written);
 
 void fm_written_start(struct fm_written *written, const fm_journal_options *options);

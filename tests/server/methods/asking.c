@@ -8,7 +8,7 @@ static struct {
     msgpack_sbuffer fields;
     msgpack_packer packer;
     uint32_t count;
-    uint64_t asked; // requests since all were answered, and how many had been before them
+    uint64_t asked; // requests since the last all_are_answered(), and before it
     uint64_t answered_before;
 } request;
 

@@ -1,6 +1,6 @@
 // tests/server/methods/asking.h: requests to a live server (tests/fuzz/live.h), field by field.
 //
-// put_...() add fields to the next request; ask_as() sends it. Nothing happens before
+// put_...() add fields to the next request; ask_as() sends it. The server handles it only in
 // all_are_answered().
 //
 // Threads: one.
@@ -11,7 +11,7 @@
 
 #define ADMIN 0u // the client that ask() speaks for
 
-void put_field(fm_field field); // its value is packed into asking_packer() next
+void put_field(fm_field field); // then pack its value into asking_packer()
 msgpack_packer *asking_packer(void);
 void put_uint(fm_field field, uint64_t value);
 void put_text(fm_field field, const char *value);
@@ -23,12 +23,12 @@ void put_rect(fm_field field, uint64_t x, uint64_t y, uint64_t width, uint64_t h
 /// Sends the request.
 void ask_as(uint32_t client, fm_method method);
 
-/// Lets the server do all that is due. Fails the test unless the requests since the last call,
-/// all for this method, were answered without an error.
+/// Lets the server handle everything that is due. Fails the test unless all requests since the last
+/// call, which must be for this method, succeeded.
 void all_are_answered(fm_method method);
 
 /// One request of ADMIN, and its answer.
 void ask(fm_method method);
 
-/// The same for a request that is refused.
+/// The same for a request that must be refused.
 void ask_in_vain(fm_method method);

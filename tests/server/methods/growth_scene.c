@@ -49,7 +49,7 @@ void put_agents(uint32_t count)
     put_field(FM_FIELD_AGENTS);
     msgpack_pack_array(asking_packer(), count);
     for (uint32_t i = 1; i <= count; i++) {
-        msgpack_pack_uint64(asking_packer(), i); // as a world that lost nobody numbers them
+        msgpack_pack_uint64(asking_packer(), i); // ids in a world that lost no unit
     }
 }
 

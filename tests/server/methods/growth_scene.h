@@ -1,7 +1,6 @@
-// tests/server/methods/growth_scene.h: the servers, worlds and units that test_method_growth.c asks
-// about.
+// tests/server/methods/growth_scene.h: the servers, worlds and units of test_method_growth.c.
 //
-// A deed prepares a server and then acts; what it names comes in numbers that grow with
+// A deed prepares a server and then sends requests; the number of things in them grows with
 // scene.scale.
 //
 // Threads: one.
@@ -12,11 +11,11 @@
 
 #define SIDE        128u // of the map, cells
 #define UNITS       300u // at scale 1
-#define MANY        24u  // of what is costlier, at scale 1
+#define MANY        24u  // of costlier things, at scale 1
 #define CLIENTS     2u   // at scale 1
 #define TEAM_MEMBER 1u
 
-// One method, asked with more and more of something.
+// One method, called with more and more of something.
 struct deed {
     fm_method method;
     const char *of;        // what there is more of
@@ -37,7 +36,7 @@ extern struct scene scene;
 /// Writes scene.map. Once.
 void make_map(void);
 
-/// Fills in scene.config with its defaults. Before each deed.
+/// Fills in scene.config with its defaults. Call it before each deed.
 void make_config(void);
 
 // ---- fields -------------------------------------------------------------------------------------
@@ -53,13 +52,13 @@ void put_world(void);
 
 // ---- servers and worlds -------------------------------------------------------------------------
 
-/// Connects a client, which says hello.
+/// Connects a client, which sends hello.
 void come(uint32_t client);
 
 /// A server with ADMIN as its client.
 void start(void);
 
-/// Asks for a paused world.
+/// Requests a paused world.
 void make_named(const char *name);
 
 /// A server with one world.
@@ -68,7 +67,7 @@ void world(void);
 void add_teams(uint32_t count);
 void world_with_a_team(void);
 
-/// Ticks of the first world.
+/// Runs ticks of the first world.
 void step_ticks(uint32_t ticks);
 void step(void);
 

@@ -164,7 +164,7 @@ static void ask_for_the_standby(void)
 
 static void promote(void)
 {
-    ask_in_vain(FM_METHOD_STANDBY_PROMOTE); // the server is none
+    ask_in_vain(FM_METHOD_STANDBY_PROMOTE); // the server is no standby
 }
 
 static void save(void)
@@ -261,7 +261,7 @@ static void journal(void)
 {
     find_journal(true);
     snprintf(scene.config.journal_dir, sizeof scene.config.journal_dir, "%s", fm_fuzz_folder());
-    scene.config.journal_keep = true; // also when its world has ended
+    scene.config.journal_keep = true; // keep the journal after the world's end
     some_marching_units();
     step_ticks(TICKS_EACH * scene.scale);
     fm_live_end();

@@ -1,9 +1,9 @@
-// test_method_growth.c: what a request costs the server grows with what it names, and not faster.
+// test_method_growth.c: the cost of a request grows in proportion to what it names, not faster.
 //
-// Every method is asked with 1, 2 and 4 times as many agents, cells, teams, worlds, subscriptions,
-// sessions or bytes, whichever it depends on, until all that follows from it is done: the tick
-// after it and its deltas included. The whole server runs in one thread (tests/fuzz/live.h). What
-// takes quadratic work stops all worlds for seconds, long before a limit refuses it.
+// Every method is called with 1, 2 and 4 times as many agents, cells, teams, worlds, subscriptions,
+// sessions or bytes, whichever its cost depends on. All work that follows counts, including the
+// next tick and its deltas. The whole server runs in one thread (tests/fuzz/live.h). Quadratic work
+// stops all worlds for seconds, long before a limit refuses the request.
 //
 // Deeds on agents, paths, streams and numbers are here; growth_worlds.c has the others.
 
@@ -110,7 +110,7 @@ static void change_cells(void)
     step();
 }
 
-// Cells of one tick: more are refused, see FM_COST_CELLS_MAX.
+// The most cells of one tick: more are refused, see FM_COST_CELLS_MAX.
 static void change_costs(void)
 {
     put_world();

@@ -1,8 +1,8 @@
-// test_http_pages.c: who gets which page of the HTTP ports.
+// test_http_pages.c: which client gets which page of the HTTP ports.
 //
-// Goal    fog hides from players what others do, so nobody but an operator reads it from a port.
-// Method  the pages are asked as clients on this machine and elsewhere would, with stand-ins for
-//         the metrics: no socket can come from elsewhere in a test.
+// Goal    fog hides from players what others do, so only an operator may read it from a port.
+// Method  requests like those of local and remote clients, without sockets, because no test can
+//         connect from another machine; the metrics are replaced, too.
 
 #include "server/process/http_pages.h"
 #include "tests/support/support.h"
@@ -52,7 +52,7 @@ const char *fm_metrics_text(const fm_metrics *asked, size_t *size)
 
 static const char *const paths[] = {"/livez", "/readyz", "/healthz", "/metrics", "/"};
 
-// Asks for all of them, and checks what they are answered with.
+// Asks for all pages and checks the answers.
 static void check(const char *metrics_listen, bool for_operators, bool is_local,
                   const uint32_t *statuses)
 {

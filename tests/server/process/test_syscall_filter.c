@@ -1,10 +1,10 @@
-// test_syscall_filter.c: what the process may still ask of the kernel.
+// test_syscall_filter.c: which system calls the filter allows.
 //
-// Goal: under the filter programs, processes, new code and new kinds of sockets are refused, in
-// threads that were there before it, too; files, threads and memory are not; what is refused is
-// counted, logged and fails, or ends the process. tests/e2e/e2e_filter.py tries the server itself.
-// Method: each case in a process of its own, because there is no way back. Without libseccomp, the
-// error that says so.
+// Goal: the filter refuses to start programs and processes, to make code executable and to open
+// other kinds of sockets, also in threads that were started before it; it allows files, threads and
+// memory. A refused call is counted, logged and fails, or ends the process.
+// tests/e2e/e2e_filter.py tests the server itself. Method: each case runs in its own process,
+// because a filter cannot be removed. Without libseccomp only the error is tested that says so.
 
 #include "tests/support/support.h"
 
@@ -22,7 +22,7 @@
 
 #ifdef FOGMARCH_SECCOMP
 
-// Runs it in another process. Returns what waitpid() tells.
+// Runs it in another process. Returns the status from waitpid().
 static int status_of(void (*run)(void))
 {
     pid_t child = fork();
@@ -36,7 +36,7 @@ static int status_of(void (*run)(void))
     return status;
 }
 
-// In the child a failed assertion is not reported, but its line is.
+// cmocka does not report failed assertions in the child, so this prints their line.
 #define MUST(condition)                                                                            \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -115,7 +115,7 @@ static void refuse_and_report(void)
     MUST(pipe(pipes) == 0);
     fm_log_start(&(fm_log_options){.level = FM_LOG_INFO, .file = pipes[1]});
     fm_syscall_filter_report();
-    fm_syscall_filter_report(); // nothing new
+    fm_syscall_filter_report(); // nothing new: no line
     fm_log_stop();
     close(pipes[1]);
     char text[4096] = "";

@@ -1,8 +1,9 @@
-// test_watchdog.c: when the watcher of the event loop counts a look against it.
+// test_watchdog.c: which checks the watchdog of the event loop counts as misses.
 //
-// Goal    a loop that turns is never blamed, one that stands is, and a pause of the whole
-//         process is one look, however long it was.
-// Method  looks by hand; tests/e2e/e2e_faults.py has the thread and the process.
+// Goal    a loop that runs never has a miss, one that stands still has, and a pause of the whole
+//         process counts as one check, however long it was.
+// Method  the test calls the check itself; tests/e2e/e2e_faults.py tests the thread and the
+// process.
 
 #include "server/process/watchdog.h"
 #include "tests/support/support.h"

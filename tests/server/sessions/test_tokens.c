@@ -1,7 +1,8 @@
 // test_tokens.c: which secret gives which role and seat.
 //
-// Method: files of lines with known outcome; then random tokens are made, revoked and looked up
-// beside a plain list. Resume tokens say what they were made with, and nothing else is one.
+// Method: files of lines with known outcome; then random tokens are made, revoked and looked up,
+// and compared with a plain list. A resume token contains what it was made with, and no other text
+// is accepted as one.
 
 #include "core/base/random.h"
 #include "server/sessions/resume.h"
@@ -48,7 +49,7 @@ static void test_lines_are_read(void **state)
     }
 }
 
-// The hash that other tools make is the one that is looked for.
+// The hash is the one that other tools compute.
 static void test_hash_is_that_of_b2sum(void **state)
 {
     (void)state;
@@ -172,7 +173,7 @@ static void test_there_is_a_limit(void **state)
     fm_tokens_fini(&tokens);
 }
 
-// Every other text, near or far, is none: one character changed, cut, longer, or of another key.
+// Similar texts are refused: one character changed, cut, longer, or made with another key.
 static void test_resume_tokens(void **state)
 {
     (void)state;

@@ -1,20 +1,20 @@
 // test_sight.c: a player never learns what its team cannot see.
 //
-// Method: pairs of worlds that differ in cells and agents out of a team's sight, and nowhere else.
-// The same random commands go to both: agents of the team and of its enemies come and go, walls
-// and buildings near them rise and fall, the player orders, asks for paths, and names agents that
-// are not its own or not there. In the hidden part each world has its own walls, births, deaths and
-// orders. Then whatever the player gets must be the same: results of its commands, answers to its
-// queries, and every byte of its keyframes and deltas, one tick old or fifty, of the whole map or a
-// part that moves.
+// Method: pairs of worlds that differ only in cells and agents out of a team's sight. Both get the
+// same random commands: agents of the team and of its enemies are spawned and removed, walls and
+// buildings near them come and go, the player orders, asks for paths, and names agents that are not
+// its own or do not exist. In the hidden part each world has its own walls, births, deaths and
+// orders. Everything that the player receives must be the same in both: results of its commands,
+// answers to its queries, and every byte of its keyframes and deltas, after one tick or fifty, of
+// the whole map or a moving part.
 //
 //   +---------------+--------+------------------+
 //   | both teams    | solid  | hidden: differs  |
 //   | the same      | wall   | in every way     |
 //   +---------------+--------+------------------+
 //
-// The wall is thicker than anybody sees, so that its middle is hidden as well, and differs. Goals
-// may lie anywhere, so that orders fail on what is known, not on what is true.
+// The wall is thicker than any sight, so its middle is hidden and differs, too. Goals may lie
+// anywhere, so orders must fail because of what is known, not of what is true.
 
 #include "core/base/random.h"
 #include "core/commands/apply.h"
@@ -49,13 +49,13 @@
 static const char *const planners[] = {"dstar-lite",     "repeated-jps", "auto",
                                        "adaptive-astar", "tbaa-star",    "dstar-extra-lite"};
 
-// One of a pair.
+// One world of a pair.
 struct side {
     fm_world *world;
-    fm_host host; // what the scene wants to know of it
+    fm_host host; // what the scene reads of it
     fm_scene *scene;
-    fm_random hidden;                  // what only this one does
-    fm_agent_id agents[3][AGENTS_MAX]; // by team - 1; the same agents in both but for the hidden
+    fm_random hidden;                  // for the commands to this world only
+    fm_agent_id agents[3][AGENTS_MAX]; // by team - 1; the hidden ones differ
     uint32_t agent_counts[3];
     uint32_t buildings[BUILDINGS_MAX]; // ids in the open part, the same ones in both
     uint32_t building_count;
@@ -65,7 +65,7 @@ struct side {
 
 struct pair {
     struct side sides[2];
-    fm_random random; // what both do
+    fm_random random; // for the commands to both worlds
     uint64_t told[READERS];
     fm_rect rects[READERS];
     uint64_t bytes_compared, queries_compared, commands_compared, refusals;
@@ -79,7 +79,7 @@ static bool is_open(uint32_t x, uint32_t y)
     return x < OPEN_WIDTH && y < HEIGHT;
 }
 
-// Whether no agent of the open part can ever see it.
+// Whether no agent of the open part can ever see the cell.
 static bool is_hidden(uint32_t x)
 {
     return x >= OPEN_WIDTH + SENSE;
@@ -94,7 +94,7 @@ static fm_grid *make_grid(fm_random shared, fm_random *hidden)
             bool blocked = is_hidden(x)    ? fm_random_below(hidden, 3) == 0
                            : is_open(x, y) ? fm_random_below(&shared, 6) == 0
                                            : true;
-            // What is hidden must stay so: nobody may get through.
+            // The hidden part must stay hidden: no agent may get through the wall.
             blocked = blocked || (x >= OPEN_WIDTH && x < OPEN_WIDTH + SENSE + 1) ||
                       (x >= HIDDEN_X - SENSE - 1 && x < HIDDEN_X);
             if (blocked) {
@@ -170,7 +170,7 @@ static void side_fini(struct side *side)
     fm_world_destroy(side->world);
 }
 
-// ---- what only one world does -------------------------------------------------------------------
+// ---- commands to one world ----------------------------------------------------------------------
 
 static fm_cell hidden_cell(struct side *side)
 {
@@ -201,7 +201,7 @@ static void do_hidden_thing(struct side *side)
     case 4:
         build_or_demolish_hidden(side, cell);
         return;
-    case 0: // refused where a wall is, or where somebody stands
+    case 0: // refused on walls and occupied cells
         command.kind = FM_COMMAND_SPAWN;
         command.team = HIDDEN_TEAM;
         if (side->agent_counts[team] < AGENTS_MAX) {
@@ -225,7 +225,7 @@ static void do_hidden_thing(struct side *side)
             apply(side, command);
         }
         return;
-    case 5: // what is written on units there, and how far they see: not over the wall
+    case 5: // tags and sight of units there: they never see over the wall
         if (side->agent_counts[team] > 0) {
             static const uint8_t tag[] = "hidden";
             command.kind = FM_COMMAND_SET;
@@ -249,7 +249,7 @@ static void do_hidden_thing(struct side *side)
     }
 }
 
-// ---- what both do -------------------------------------------------------------------------------
+// ---- commands to both worlds --------------------------------------------------------------------
 
 static fm_cell open_cell(struct pair *pair)
 {
@@ -392,7 +392,7 @@ static void order_enemies(struct pair *pair)
     expect_equal_results(pair, &results[0], &results[1]);
 }
 
-// Freezes a unit, writes on it, changes how far it sees or whose it is.
+// Freezes a unit, or changes its tag, its sight or its team.
 static fm_command random_set(struct pair *pair)
 {
     static const uint8_t tag[] = "a unit's tag";
@@ -414,7 +414,7 @@ static fm_command random_set(struct pair *pair)
     return set;
 }
 
-// The game changes units of the open part, and puts them elsewhere in it.
+// The game changes units of the open part, and places them elsewhere in it.
 static void change_units(struct pair *pair)
 {
     uint32_t team = fm_random_below(&pair->random, 2);
@@ -448,7 +448,7 @@ static void change_units(struct pair *pair)
     expect_equal_results(pair, &results[0], &results[1]);
 }
 
-// A name that the player may try: mostly of an agent in view, at times a made-up one.
+// An alias that the player tries: mostly of an agent in view, sometimes a made-up one.
 static fm_agent_id some_name(struct pair *pair)
 {
     static fm_agent_look looks[3 * AGENTS_MAX];
@@ -461,7 +461,7 @@ static fm_agent_id some_name(struct pair *pair)
     return looks[fm_random_below(&pair->random, count)].name;
 }
 
-// As the server does it: names become ids first.
+// As the server does: it turns aliases into ids first.
 static void order_as_player(struct pair *pair)
 {
     fm_agent_id names[4], target = some_name(pair);
@@ -510,7 +510,7 @@ static void order_as_player(struct pair *pair)
     expect_equal_results(pair, &results[0], &results[1]);
 }
 
-// All of the team go on, whether they have stopped for somebody or not.
+// All units of the team resume, whether an alert has stopped them or not.
 static void resume_as_player(struct pair *pair)
 {
     uint32_t ticks = fm_random_below(&pair->random, 3) * 3;
@@ -557,7 +557,7 @@ static void ask_for_path(struct pair *pair)
     fm_query_destroy(queries[1]);
 }
 
-// ---- what the player is told --------------------------------------------------------------------
+// ---- what the player receives -------------------------------------------------------------------
 
 static void expect_equal_bodies(struct pair *pair, fm_body a, fm_body b)
 {
@@ -578,7 +578,7 @@ static fm_form draw_form(struct pair *pair)
                      .motion = fm_random_below(&pair->random, 2) == 0};
 }
 
-// A reader whose rectangle is put elsewhere.
+// Moves the rectangle of a reader.
 static void move_reader(struct pair *pair, uint32_t reader)
 {
     fm_rect *from = &pair->rects[reader];
@@ -658,7 +658,7 @@ static bool publish(struct side *side, uint64_t tick)
     return true;
 }
 
-// What the player's own units are doing, without the numbers that no player gets.
+// What the player's own units do, without the numbers that no player gets.
 static fm_unit_report report_of(const struct side *side, uint32_t i, fm_cell *cells)
 {
     fm_unit_report report;
@@ -759,7 +759,7 @@ static void step(struct pair *pair, uint64_t number)
     tick(pair, number);
 }
 
-// What was looked at in several runs: one alone may well have no refusal.
+// Counts over several runs: a single run may have no refusal.
 struct seen {
     uint64_t bytes, commands, refusals;
 };
@@ -829,8 +829,8 @@ static void test_pairs_look_the_same_when_costs_are_hidden(void **state)
     check_seen(&seen);
 }
 
-// Two worlds after a hundred hidden things each. Returns whether units tell them apart too, which
-// can fail by chance.
+// Two worlds after a hundred hidden commands each. Returns whether their units differ, too, which
+// may fail by chance.
 static bool hidden_parts_differ(uint64_t seed)
 {
     fm_world_rules rules = fm_world_rules_default();
@@ -857,7 +857,7 @@ static bool hidden_parts_differ(uint64_t seed)
     return counts[0].orders_given != counts[1].orders_given || counts[0].agents != counts[1].agents;
 }
 
-// Guards the test itself: the pairs do differ, and the views of everything show it.
+// Checks the test itself: the pairs do differ, and the views of everything show it.
 static void test_hidden_parts_differ(void **state)
 {
     (void)state;

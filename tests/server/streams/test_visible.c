@@ -1,10 +1,11 @@
-// test_visible.c: what a client knows to be visible is what its team sees.
+// test_visible.c: the visible cells that a client knows are those that its team sees.
 //
-// Method: worlds in fog in which units of two teams come, go, and wander, walls rise and fall, with
-// every shape of sight and with lines of sight. Readers of a scene, plain and dense, of the whole
-// map or a part that moves, mostly after every tick and at times much later, keep mirrors of the C
-// library. After each message what a mirror has is compared cell by cell with the core's set, and
-// that with what units see who stand where they do. Readers who show the same get the same frame.
+// Method: worlds in fog, with every shape of sight and with lines of sight, in which units of two
+// teams are born, walk and die and walls come and go. Readers of a scene, plain and dense, of the
+// whole map or a moving part, read mostly after every tick and sometimes much later, and keep
+// mirrors of the C library. After each message a mirror is compared cell by cell with the core's
+// set, and that set with what the units see from their cells. Readers of the same view get the same
+// frame.
 
 #include <fogmarch/mirror.h>
 
@@ -243,7 +244,7 @@ static void bring_up_to_date(struct run *run, struct reader *reader)
     compare_with_core(run, reader);
 }
 
-// Squares without lines of sight are simple enough to count again.
+// Square sights without lines of sight are simple enough to compute again here.
 static void compare_with_units(struct run *run)
 {
     static uint8_t seen[HEIGHT][WIDTH];
@@ -298,7 +299,7 @@ static void mirrors_know_what_is_visible(void **state)
     uint64_t dense_size = 0, plain_size = 0, changed = 0;
     for (uint32_t i = 0; i < WORLDS; i++) {
         begin_run(&run, fm_mix64(fm_test_seed() + i));
-        // A client that does not ask is told nothing, and the first that does is told all.
+        // A client that does not ask for visible cells gets none, and the first that asks gets all.
         fm_form form = {.veiled = true};
         fm_body body = fm_scene_keyframe(run.scene, &run.readers[0].rect, form);
         assert_int_equal(body.sight_size, 0);

@@ -1,7 +1,7 @@
 // test_proxy.c: lists of networks, and the heads that proxies send (server/wire/proxy.h).
 //
-// Method: examples; heads made at random, given in every number of bytes: a part is never more than
-// a part, and any other byte than the right one is refused or changes what is said, never more.
+// Method: examples; random heads, cut at every length: a part of a head is never taken for a whole
+// one, and a wrong byte is refused or changes the address, and does nothing else.
 
 #include "server/wire/proxy.h"
 
