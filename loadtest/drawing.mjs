@@ -1,18 +1,18 @@
-// What drawing many moving agents costs the web client: its debug page in headless Chromium.
+// Measures what drawing many moving agents costs the web client: its debug page in headless Chromium.
 //
 //   bash loadtest/drawing BUILD [AGENTS [SECONDS]]    build/release, 20000, 15
 //
-// Prints JSON. `frame_cpu_ms` is the page's own work for a frame, from the first of its callbacks until
-// the draw calls are handed to the browser, and of that `move_cpu_ms` what it takes to move all agents
-// between two ticks; `message_cpu_ms` is what a tick's delta costs, from bytes to agents that know where
-// to go. Of these the medians hardly hang on what draws; the longest are waits for it. `frame_interval_ms`
-// does: headless Chromium has no graphics card here and draws with processors, which it shares with the
-// server and with whatever else runs.
+// Prints JSON. `frame_cpu_ms` is the page's own work for a frame, from its first callback until the draw
+// calls are handed to the browser; `move_cpu_ms` is the part that moves all agents between two ticks;
+// `message_cpu_ms` is the cost of a tick's delta, from bytes to agents that know where to go. The medians of
+// these hardly depend on the renderer; the maxima are waits for it. `frame_interval_ms` does depend on it:
+// headless Chromium has no graphics card here and draws with processors, which it shares with the server and
+// with everything else that runs.
 
 import { cpus } from "node:os";
 import { Browser, makeWorld, Server, until } from "./support.mjs";
 
-const SPREAD = 40; // cells around a base in which agents begin
+const SPREAD = 40; // agents begin within so many cells of a base
 
 function quantiles(values) {
   const sorted = [...values].sort((a, b) => a - b);
@@ -33,7 +33,7 @@ async function measure(agentCount, seconds) {
       x - SPREAD / 2 + (i % SPREAD), y - SPREAD / 2 + (Math.floor(i / SPREAD) % SPREAD)]).flat();
     const { agents } = await admin.call("agent.spawn",
                                         { world, team: teams[team], cells, place: "nearest" });
-    // There and back for ever; all of a team share the searches for both ends.
+    // To and fro for ever; all agents of a team share the searches for both ends.
     await admin.call("agent.order", { world, agents, kind: "patrol", goals: [
       ...bases.slice(2 - 2 * team, 4 - 2 * team), ...bases.slice(2 * team, 2 * team + 2)] });
   }

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""What the journal costs: tick times of the scenario skirmish (10,000 agents, 10 Hz) without a journal and
-with durability tick, in turn.
+"""What the journal costs: tick times of the scenario skirmish (10,000 agents, 10 Hz), in turn without a
+journal and with `durability: tick`.
 
     loadtest/journal_cost.py BUILD FILE [PAIRS [SECONDS [FOLDER]]]     build/release, ..., 3, 12
 
-Each pair is two servers, one after the other, which one first changing from pair to pair; each is measured
-for SECONDS after a warm-up. What comes out is added to FILE (JSON), which keeps the time of every tick, so
-that a quiet machine can be had for one pair at a time; the summary in it is of all pairs. A pair in which a
-server's threads had to wait for a processor for more than DISTURBED per cent of the time that they ran is not
-counted: other programs were in the way. FOLDER is where the journals lie; a temporary one otherwise.
+A pair is two servers, one after the other; the one that runs first changes from pair to pair. Each is measured
+for SECONDS after a warm-up. Results are added to FILE (JSON), which keeps the time of every tick, so that pairs
+can be measured one at a time when the machine is quiet; its summary covers all pairs. A pair does not count if
+a server's threads waited for a processor for more than DISTURBED per cent of the time that they ran: other
+programs disturbed it. FOLDER receives the journals; the default is a temporary folder.
 
-`rise_percent` is what the journal adds to a quantile over all ticks of each kind. Searches are cut off where
-the budget ends, so the rest of the tick is given once more (`without_search`), which nothing bounds.
-`bytes_per_tick` are the rows (commands, records) as they lie in the file; `keyframe_ms` how long the world
-stands still for a keyframe, between two ticks, in a run of its own that makes many (PAIRS 0).
+`rise_percent` is what the journal adds to a quantile over all ticks of each kind. The budget cuts searches
+off, so the rest of the tick, which nothing bounds, is given as well (`without_search`). `bytes_per_tick` is
+the size of the rows (commands, records) in the file. `keyframe_ms` is how long the world stops for a keyframe,
+between two ticks; PAIRS 0 measures it in a separate run that makes many.
 """
 
 import json
@@ -30,7 +30,7 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WARM_UP = 3  # seconds
-PATIENCE = 60  # the same, until something is taken to hang
+PATIENCE = 60  # seconds until the script gives up
 DISTURBED = 30  # per cent
 OFTEN = 20  # ticks between two keyframes in the run that measures them
 
@@ -53,7 +53,7 @@ class Server:
         self.address, self.http = ["127.0.0.1:" + pathlib.Path(path).read_text().strip() for path in self.ports]
 
     def waited_percent(self):
-        """How long its threads could have run but had no processor, of the time that they ran."""
+        """How long its threads were ready but had no processor, as a percentage of the time that they ran."""
         ran = waited = 0
         for path in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/schedstat"):
             numbers = path.read_text().split()
@@ -72,7 +72,7 @@ class Server:
 
 
 def play(build, address, seconds, times):
-    """Plays the scenario. Returns its result while the clock runs, so that others may look meanwhile."""
+    """Plays the scenario. Returns its result while the world still runs, so that the caller can inspect it."""
     return subprocess.Popen(
         [build / "bin/fogmarch-load", "--scenario", ROOT / "loadtest/scenarios/skirmish.yaml", "--connect", address,
          "--warm-up", str(WARM_UP), "--duration", str(seconds), "--tick-times", times, "--json", "--quiet"],
@@ -80,8 +80,8 @@ def play(build, address, seconds, times):
 
 
 def run_once(build, seconds, journals, *flags):
-    """One run. Returns the result, of each tick its time and that of its search in ms, what the journal says, and
-    how long the server had to wait for processors, in per cent."""
+    """One run. Returns the result, the time of each tick and of its search in ms, the journal's figures, and how
+    long the server waited for processors, in per cent."""
     journal = tempfile.mkdtemp(prefix="fogmarch-cost-", dir=journals) if journals else None
     server = Server(build, *(["--journal-dir", journal, "--journal-keep", *flags] if journal else []))
     times = os.path.join(server.folder, "times")
@@ -149,7 +149,7 @@ def main():
             print(f"not counted: the servers waited for processors, {waited} %", file=sys.stderr)
             continue
         costs["runs"].append(pair)
-    if wanted == 0:  # the run of its own
+    if wanted == 0:  # the separate run for keyframes
         _, _, often, _ = run_once(build, seconds, journals, "--keyframe-ticks", str(OFTEN))
         costs["keyframes"] = {"keyframe_ms": round(often["keyframe_ms"], 2), "bytes": often["keyframe_bytes"],
                              "count": often["keyframes"]}

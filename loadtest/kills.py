@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
-"""Nodes of a cluster that die under load: how long takeovers take, and whether anything was lost.
+"""Kills nodes of a cluster under load: how long takeovers take, and whether anything is lost.
 
     loadtest/kills.py [--build DIR] [--cluster N] [--kills N] [--moves N] [--agents N] [--seed N] [--json]
 
-N nodes and one member of etcd on loopback, one world at 10 Hz whose units march. One client orders as fast as it is
-answered, another looks at the world's tick and digest all the time; both go where the world is by themselves, as any
-client of the library does. Again and again the node that has the world is killed, or, every third time, stopped until
-another one has the world, and then woken. A node that was killed is started again. In between the world is moved from
-node to node (cluster.move), as often as --moves says in all.
+N nodes and one member of etcd on loopback, one world at 10 Hz whose units march. One client sends orders as fast as
+they are answered, another reads the world's tick and digest all the time; both follow the world by themselves, like any
+client of the library. Again and again the node that has the world is killed, or, every third time, stopped until
+another node has the world, and then woken. A killed node is restarted. In between the world is moved from node to node
+(cluster.move), --moves times in all.
 
     takeover_ms          from the kill to the first order that is answered after it: median, p99, max
-    move_pause_ms        of the moves: the longest time that an order's answer took from the wish on, with the client's
-                         way to the next node: median, p99, max
-    append_ms            of the nodes that live at the end: mean and max of an append to etcd
-    lost_commands        answered, and not in the world at the end; carried_out_twice: the reverse
-    digest_differences   ticks of which two digests were told
-    two_speakers         nodes that answered for the world after another one had it
+    move_pause_ms        for each move, the longest time that an order's answer took after the request to move, which
+                         includes the client's reconnection to the next node: median, p99, max
+    append_ms            mean and max of an append to etcd, on the nodes that live at the end
+    lost_commands        answered, but not in the world at the end; carried_out_twice: the reverse
+    digest_differences   ticks for which clients were told two digests
+    two_speakers         nodes that answered for the world after another node had it
 
-With --json each round is told on the error output. A run that is interrupted (Ctrl-C) tells what it has found.
+With --json each round is reported on standard error. An interrupted run (Ctrl-C) reports what it has found.
 
 Exit status 1 when one of the last three is not 0. Needs etcd (Debian: etcd-server) and python3-msgpack. It is a script
-and not a part of fogmarch-load, whose clients measure one server: here they have to follow, and nodes are the load.
+and not part of fogmarch-load, whose clients measure one server: here clients must follow the world from node to node.
 """
 
 import argparse
@@ -43,7 +43,7 @@ import fogmarch  # noqa: E402
 
 PATIENCE = 60.0
 SIDE = 128
-RECEIPTS = 1000  # answers of a seat that a world keeps for sure
+RECEIPTS = 1000  # a world keeps at least so many answers of a seat
 
 
 def until(condition, what):
@@ -84,7 +84,7 @@ class Node:
 
     def start(self):
         with open(os.path.join(self.folder, "log"), "ab") as log:
-            # On the same port again: clients know it.
+            # On the same port again, because clients know it.
             self.process = subprocess.Popen([*self.command, "--listen", f"127.0.0.1:{self.port}"], stderr=log,
                                             stdin=subprocess.DEVNULL)
         until(lambda: os.path.exists(self.port_file), f"node {self.name}")
@@ -96,7 +96,7 @@ class Node:
         return fogmarch.connect_plain(f"127.0.0.1:{self.port}", name="kills.py", follow_s=0)
 
     def log(self):
-        """Its last lines."""
+        """The last lines of its log."""
         with open(os.path.join(self.folder, "log"), errors="replace", encoding="utf-8") as file:
             return "".join(file.readlines()[-20:])
 
@@ -116,7 +116,7 @@ class Load:
             self.given_before = self.given(client)
         self.answers = {}  # by command_id
         self.gaps = []  # begin and end of calls that took longer than half a second
-        self.calls = collections.deque(maxlen=4096)  # begin and end of the last ones
+        self.calls = collections.deque(maxlen=4096)  # begin and end of the latest calls
         self.digests, self.differences = {}, set()
         self.stopping = False
         self.failure = None
@@ -132,7 +132,7 @@ class Load:
             with self.connect() as client:
                 while not self.stopping:
                     work(client)
-        except Exception as error:  # told by finish()
+        except Exception as error:  # reported by finish()
             self.failure = error
 
     def order(self, number):
@@ -156,7 +156,7 @@ class Load:
         time.sleep(0.005)
 
     def given(self, client):
-        """Orders that the world was given by this load; each goes to one agent."""
+        """The number of orders that this load has given the world; each goes to one agent."""
         return client.stats(world=self.world)["world"]["orders_given"] - getattr(self, "given_before", 0)
 
     def check(self):
@@ -165,7 +165,7 @@ class Load:
         return True
 
     def finish(self):
-        """Stops, and compares what was answered with the world. Returns lost, carried out twice."""
+        """Stops, and compares the answers with the world. Returns the numbers of lost and of doubled commands."""
         self.stopping = True
         for thread in self.threads:
             thread.join()
@@ -179,7 +179,7 @@ class Load:
 
 
 def owner_of(nodes, world, but=None):
-    """The node that has the world, as one that lives says; None: none has it now."""
+    """The node that has the world, according to a living node; None: no node has it now."""
     for node in nodes:
         if node is but or node.process.poll() is not None:
             continue
@@ -204,7 +204,7 @@ def speaks(node, world):
 
 
 def take_one_away(nodes, load, freezes):
-    """Kills or freezes the owner. Returns the milliseconds until orders are answered, and speakers too many."""
+    """Kills or freezes the owner. Returns milliseconds until orders are answered, and how many other nodes spoke."""
     victim = until(lambda: owner_of(nodes, load.world), "an owner")
     begun = time.monotonic()
     victim.process.send_signal(signal.SIGSTOP if freezes else signal.SIGKILL)
@@ -223,7 +223,7 @@ def take_one_away(nodes, load, freezes):
 
 
 def move(nodes, load):
-    """Moves the world to another node. Returns the milliseconds of the longest answer."""
+    """Moves the world to another node. Returns how long the slowest answer took, in milliseconds."""
     source = until(lambda: owner_of(nodes, load.world), "an owner")
     begun = time.monotonic()
     with source.connect() as client:

@@ -1,18 +1,18 @@
-// A match of two players with nothing but the pages: begun on the play page, played by mouse, minimap and
-// keys, each player in a browser window of its own. Both do what people do, at random but by a seed: select,
-// send, attack-move, patrol, build, call groups, look around, reload.
+// A match of two players with nothing but the pages: created on the play page, played by mouse, minimap and
+// keys, each player in a browser of its own. Both act like people, at random from a seed: select, send,
+// attack-move, patrol, build, recall groups, look around, reload.
 //
 //   bash loadtest/pages BUILD match [MINUTES [SEED]]    10, 1
 //
-// Prints JSON. Exit status 1: an error on a page, a page without its match at the end, or players who never met.
+// Prints JSON. Exit status 1: an error on a page, a page that has lost its match at the end, or players who never met.
 
 import { join } from "node:path";
 import { assert, Browser, build, Server, until } from "./support.mjs";
 
-const THINK_MS = 700;   // between two deeds of a player
-const RELOAD_EVERY = 150; // deeds
+const THINK_MS = 700;   // between two actions of a player
+const RELOAD_EVERY = 150; // actions
 
-// Mulberry32: the same deeds for the same seed, as far as the pages answer alike.
+// Mulberry32: the same seed gives the same actions, as far as the pages behave the same.
 function random(seed) {
   let state = seed >>> 0;
   return () => {
@@ -28,8 +28,8 @@ class Player {
     this.page = page;
     this.random = random(seed);
     this.deeds = {};
-    this.met = 0;      // times at which enemies were in sight
-    this.stopped = 0;  // times at which units had stopped for an enemy
+    this.met = 0;      // how often enemies were in sight
+    this.stopped = 0;  // how often units had stopped for an enemy
     this.news = new Set();
     this.problems = new Set();
   }
@@ -54,7 +54,7 @@ class Player {
                                 box.y + (0.1 + 0.8 * this.random()) * box.height, { button });
   }
 
-  // What a person may do next; each with its weight.
+  // What a player may do next, each with its weight.
   get choices() {
     const { page } = this;
     const key = (name) => async () => {
@@ -167,7 +167,7 @@ class Player {
 
 async function playMatch(minutes, seed) {
   const server = await Server.start();
-  const browsers = [await Browser.start(), await Browser.start()]; // a window behind another one would not draw
+  const browsers = [await Browser.start(), await Browser.start()]; // a window behind another does not draw
   const host = await browsers[0].open(server.url("play.html"));
   await host.locator("input[name=seed]").fill(String(seed));
   await host.locator("#host").click();
@@ -189,7 +189,7 @@ async function playMatch(minutes, seed) {
   const result = { minutes, seed, ticks: players[0].last.tick, players: players.map((player) => player.result),
                    errors: browsers.flatMap(({ errors }) => errors) };
   console.log(JSON.stringify(result, null, 2));
-  for (const browser of browsers) await browser.stop(); // refuses where there was an error on a page
+  for (const browser of browsers) await browser.stop(); // throws if there was an error on a page
   await server.stop();
   for (const player of players) {
     assert.ok(player.met > 0, "the players never met");

@@ -1,11 +1,11 @@
-// Whether a page that is used for long keeps its memory: the debug page, panned, zoomed and shown in all
-// overlays, with numbers in cells, above agents that march; then the same with the play page beside it.
+// Whether the memory of a page grows when it is used for a long time: the debug page is panned, zoomed and
+// shown with all overlays and with numbers in cells while agents march; then the same beside the play page.
 //
 //   bash loadtest/pages BUILD memory [MINUTES [FOLDER]]    30, the working folder
 //
-// Every few seconds: resident memory of the page's process and of the one that stands for the graphics card,
-// and the page's heap. Writes pages-memory.csv and pages-memory.svg to FOLDER and prints JSON. Exit status 1: the
-// median of a column's last quarter is above that of its second by more than a tenth and 16 MiB.
+// Every few seconds it samples the resident memory of the page's process and of the browser's GPU process, and
+// the page's heap. Writes pages-memory.csv and pages-memory.svg to FOLDER and prints JSON. Exit status 1: the
+// median of a column's last quarter exceeds that of its second quarter by more than a tenth and 16 MiB.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const GROWTH_MIB = 16;
 const AGENTS = 900;
 const COLUMNS = ["debug_page_mib", "debug_heap_mib", "play_page_mib", "play_heap_mib", "graphics_mib"];
 
-// Resident MiB of processes of a kind, whose parents or grandparents `root` is.
+// The processes of a kind that are children or further descendants of `root`.
 function processes(root, kind) {
   const parents = new Map();
   const found = [];
@@ -28,14 +28,14 @@ function processes(root, kind) {
       parents.set(pid, Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))[1]));
       if (readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`--type=${kind}`)) found.push(pid);
     } catch {
-      // it has ended
+      // the process has ended
     }
   }
   const isBelow = (pid) => pid === root || (parents.has(pid) && isBelow(parents.get(pid)));
   return found.filter(isBelow);
 }
 
-// 0: it has ended.
+// 0: the process has ended.
 function residentMib(pid) {
   try {
     const [, pages] = readFileSync(`/proc/${pid}/statm`, "utf8").split(" ");
@@ -81,7 +81,7 @@ function chart(rows) {
     `<text x="${width - 10}" y="${bottom - 14}" class="n">${(last / 60).toFixed(1)} minutes</text></svg>\n`;
 }
 
-// What a person does who looks at everything.
+// The actions of a person who looks at everything.
 async function useDebug(page, turn) {
   await page.evaluate(async ({ turn, names }) => {
     const { map } = window.fogmarch;

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""A hundred nodes on paper: where worlds go, and what happens to them when nodes, racks and etcd members fail.
+"""A model of a hundred nodes: where worlds go, and what happens to them when nodes, racks and etcd members fail.
 
     loadtest/placement.py [--nodes N] [--worlds N] [--cores N] [--days N] [--seed N] [--csv FILE]
 
-Worlds cost what was measured (server/cluster/MILLION.md): a share of a core that grows with their agents. Each is placed
-as the server does it (node_moves.c): on the node with the most capacity left, of two that are equal on the one with the
-higher hash. Then failures are drawn by the hour: single nodes, whole racks. Who loses a
-node gives each of its worlds to the best survivor, one after the other, as many at once as a node takes in
-(TAKES_AT_ONCE); a world is away from the lease's end until its keyframe is read and its ticks are replayed.
+Worlds cost what was measured (server/cluster/MILLION.md): a share of a core that grows with their agents. Each is
+placed as the server does it (node_moves.c): on the node with the most capacity left, and among equal nodes on the one
+with the higher hash. Then failures of single nodes and whole racks are drawn for each hour. Each world of a failed node
+goes to the best survivor, one after the other; a node takes over at most TAKES_AT_ONCE at a time. A world is
+away from the end of the lease until its keyframe is read and its ticks are replayed.
 
-Of each number of spare nodes (0, 1, 2, 5, 10, 20 % more than the load needs) one row: the share of its cores that the
-busiest node uses before and after the worst failure, worlds that found no room, and how long worlds were away.
-Figures of failures are assumptions, not measurements: FAILURES says which.
+There is one row for each number of spare nodes (0, 1, 2, 5, 10, 20 % more than the load needs): the share of its cores
+that the busiest node uses before and after the worst failure, worlds that found no room, and how long worlds were away.
+Failure rates are assumptions, not measurements: see FAILURES.
 """
 
 import argparse
@@ -23,11 +23,11 @@ import random
 import sys
 
 LEASE_S = (2.0, 2.35)  # measured: ../shared/SCALE-OUT.md
-TAKE_S = 0.35  # of one world: keyframe, rows since, replay; 1.7 to 2.4 s with the lease (server/cluster/README.md)
+TAKE_S = 0.35  # for one world: keyframe, later rows, replay; 1.7 to 2.4 s with the lease (server/cluster/README.md)
 TAKES_AT_ONCE = 4  # libuv's thread pool
 CORE_SHARE = (0.6, 0.8)  # of a core, for a world of 10,000 agents at 10 Hz
 RACK = 10  # nodes
-# Failures of one thing in a year; assumptions.
+# Failures of one unit in a year; assumptions.
 FAILURES = {"node": 2.0, "rack": 0.2}
 HOURS = 24
 
@@ -47,7 +47,7 @@ class Cluster:
             self.place(world)
 
     def best(self, world):
-        """The node with the most capacity left; None: nowhere is room."""
+        """The node with the most capacity left; None: there is no room anywhere."""
         found = min((node for node, alive in enumerate(self.alive) if alive),
                     key=lambda node: (round(self.load[node], 3), score(node, world)), default=None)
         return found if found is not None and self.load[found] + self.cost[world] <= self.cores else None
@@ -90,7 +90,7 @@ class Cluster:
 
 
 def run(options, nodes, seed):
-    """One cluster for so many days. A node is away for an hour, a rack for four."""
+    """Simulates one cluster for the given days. A failed node is away for an hour, a rack for four."""
     chance = random.Random(seed)
     cluster = Cluster(nodes, options.cores, options.worlds, chance)
     before, worst, without_room, away, failures = cluster.busiest(), 0.0, len(cluster.homeless), [], 0

@@ -3,9 +3,9 @@
 
 Usage: loadtest/readme_table.py [FOLDER]
 
-FOLDER holds runs.csv; loadtest/results otherwise. README.md gets a short table of the runs that matter most,
+FOLDER holds runs.csv; the default is loadtest/results. README.md gets a short table of the runs that matter most,
 loadtest/README.md one of all runs. A run that is not in the file gets no row. The tables stand between two
-comments, and only what is between them is written.
+comments, and only the text between them is replaced.
 """
 
 import csv
@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
-# Name of the run, and what it is about.
+# Name of each run, and what it is.
 ROWS = (
     ("skirmish", "four teams in fog, groups of 12 to 60"),
     ("skirmish-100k", "eight teams in fog, groups of 1 to 200"),
@@ -49,7 +49,7 @@ def grouped(name):
 
 
 def ticks(run):
-    # Of 80 ticks the 99th percentile is the largest: it is called what it is.
+    # The 99th percentile of 80 ticks is simply the largest, so the largest is shown.
     return "%.1f / %.1f" % tuple(float(run["tick_ms_" + end]) for end in ("p50", "max"))
 
 
@@ -58,7 +58,7 @@ def first_move(run):
     return "64+" if p99 >= 64 else "%.0f" % p99
 
 
-# Heading, and the cell of a run.
+# Column headings, and the function that makes a run's cell.
 SHORT_COLUMNS = (
     ("agents", grouped("agents")),
     ("moves/s", grouped("moves_per_second")),
@@ -91,7 +91,7 @@ def table(runs, names, columns):
 
 
 def conditions(runs):
-    """What the numbers hold for, in lines."""
+    """The conditions of the measurement, in lines."""
     first = runs[0]
 
     def values(name):

@@ -5,13 +5,13 @@
 #
 #   bash loadtest/reference.sh [FOLDER] [MAP]
 #
-# FOLDER  receives the CSV files; loadtest/results otherwise
+# FOLDER  receives the CSV files; default loadtest/results
 # MAP     a .map file of the MovingAI benchmarks, for skirmish-map
 #
 # Environment
-#   PRESET    build to measure; release
-#   MAPF      folder of the MAPF benchmark maps; ../shared/maps/mapf. Left out where there is none.
-#   DURATION  measured seconds of each run; the scenario's own otherwise
+#   PRESET    build to measure; default release
+#   MAPF      folder of the MAPF benchmark maps; default ../shared/maps/mapf. Skipped if it does not exist.
+#   DURATION  measured seconds of each run; default the scenario's own
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,7 +21,7 @@ preset=${PRESET:-release}
 load="build/$preset/bin/fogmarch-load"
 duration=(${DURATION:+--duration "$DURATION"})
 
-# Configured again, so that the results name the commit that they belong to.
+# Configured again, so that the results name the right commit.
 cmake --preset "$preset" >/dev/null
 cmake --build --preset "$preset" --target fogmarchd fogmarch-load fogmarch-lab
 mkdir -p "$folder"
@@ -29,7 +29,7 @@ json=$(mktemp -d)
 mkdir "$json/runs" "$json/mapf"
 trap 'rm -r "$json"' EXIT
 
-# play NAME SCENARIO [FLAG]...: one run, a line of runs.csv.
+# play NAME SCENARIO [FLAG]...: one run, which adds a line to runs.csv.
 play() {
     local name=$1 scenario=$2
     shift 2
@@ -44,7 +44,7 @@ done
 play solo-1-worker solo --workers 1 --agents 1000
 play solo-dstar-lite solo --planner dstar-lite
 play solo-adaptive-astar solo --planner adaptive-astar
-# The same load for one worker and for two, more than either can carry: expansions per second compare.
+# The same load for one worker and for two, more than either can carry, to compare expansions per second.
 play saturated-1-worker solo --planner dstar-lite --workers 1 --agents 4000
 play saturated-2-workers solo --planner dstar-lite --workers 2 --agents 4000
 if [[ -n $map ]]; then

@@ -4,12 +4,12 @@
     chrt -f 5 python3 loadtest/relays.py BUILD [--spectators 5000] [--relays 2] [--seconds 10] [--rounds 3]
 
 Goal    the server's p99 tick is at most 5 % longer with all of them than with one spectator of its own.
-Method  one server with a battle at 10 Hz, relays of it, and spectators that are connected all the time, with
+Method  one server with a battle at 10 Hz, its relays, and spectators that are connected all the time, with
         rectangles of 64 x 64 cells. In turn nobody is subscribed, one client of the server is (to everything), and
-        all spectators of the relays are; each time the server counts its ticks from the start. Started with
-        real-time priority, the server keeps it, so that what the others do on the same machine disturbs it less;
-        relays and spectators give it up. Output: a CSV with a row for each turn, and comments that say what came
-        of it. Wants python3-msgpack.
+        all spectators of the relays are; before each turn the server's tick statistics are reset. The script is
+        started with real-time priority, which only the server keeps, so that the other processes on the machine
+        disturb it less. Output: a CSV with a row for each turn, and comments with the result. Needs
+        python3-msgpack.
 """
 
 import argparse
@@ -64,7 +64,7 @@ class Client:
 
 
 def make_battle(admin):
-    """Two armies in companies that patrol, each to another place, so that no tick has much more to do than others."""
+    """Two armies in companies, which patrol to different places, so that all ticks have about the same work."""
     source = random.Random(5)
     world = admin.call("world.create", name="battle", generator="open", width=SIDE, height=SIDE, seed=5,
                        tick_hz=10)["world"]
@@ -79,7 +79,7 @@ def make_battle(admin):
 
 
 def read_for(spectators, seconds):
-    """Reads and drops what comes. Returns the bytes."""
+    """Reads and drops all messages for a while. Returns the number of bytes."""
     selector, total = selectors.DefaultSelector(), 0
     for spectator in spectators:
         spectator.socket.setblocking(False)
@@ -97,7 +97,7 @@ def read_for(spectators, seconds):
 
 
 def subscribe_all(spectators, world):
-    """One shows everything, many a rectangle each."""
+    """Subscribes. A single spectator sees everything; many see a rectangle each."""
     for number, spectator in enumerate(spectators):
         rect = [number * 7 % 8 * 64, number * 11 % 8 * 64, 64, 64] if len(spectators) > 1 else [0, 0, SIDE, SIDE]
         spectator.send("subscribe", world=world, encoding="dense", rect=rect)
@@ -142,7 +142,7 @@ def main():
             ordinary()
             admin = Client(port)
             world = make_battle(admin)
-            time.sleep(3)  # relays ask every second which worlds there are
+            time.sleep(3)  # relays ask for the list of worlds every second
             spectators = [Client(relays[i % len(relays)]) for i in range(options.spectators)]
             viewer = Client(port)
             print("spectators,over,ticks,p50_ms,p99_ms,max_ms,received_kb_per_s")

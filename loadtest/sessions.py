@@ -1,25 +1,26 @@
 #!/usr/bin/env python3
-"""What sessions cost: tick times without and with many clients, and memory of one that is idle.
+"""What sessions cost: tick times without and with many clients, and the memory of an idle session.
 
     loadtest/sessions.py [--build DIR] [--world marching|searching] [--transport tcp|websocket]
                          [--rounds N] [--idle N] [--subscribers N] [--agents N] [--realtime]
                          [--memory] [--output FILE]
 
-Ticks   A server and a world of agents that all move. In turn nobody is there, or idle and subscribed
-        sessions are, for 20 ticks each: without, with, with, without, twice in a round, and the next
-        round, with a server of its own, the other way round. So whatever else the machine does meets
-        both alike. Every single tick is asked for. The ratios compare all ticks with sessions with
-        all ticks without; p99_ratio_95 is where 95 of 100 lie when the stretches are drawn again.
+Ticks   A server and a world of agents that all move. Stretches of 20 ticks without sessions and with
+        idle and subscribed sessions alternate: without, with, with, without, twice in a round. The next
+        round has a server of its own and the reverse sequence, so that other work on the machine
+        affects both alike. Every single tick is measured. The ratios compare all ticks with sessions
+        with all ticks without; p99_ratio_95 is the interval with 95 of 100 ratios when the stretches
+        are resampled (bootstrap).
         `marching`: 16 goals for all, hardly any search. `searching`: a goal for each agent, which
         takes the whole budget of every tick.
-        The sessions belong to a process of their own of the lowest priority, as clients are
-        elsewhere; it reads everything and decodes nothing. Processor time is the system's account.
-        With --realtime (as root) no other program of the machine takes a processor from the server.
+        The sessions belong to a separate process of the lowest priority, as if they ran on another
+        machine; it reads everything and decodes nothing. Processor times come from the system.
+        With --realtime (as root) no other program takes a processor from the server.
 Memory  Growth of the server's resident set by idle sessions that have said hello, over TCP, TLS and
         WebSocket, divided by their number.
 
-Prints JSON, and writes it to FILE; what FILE holds of other worlds and transports is kept, and rounds
-of the same one are added to, so that they can be measured when the machine is quiet. Needs
+Prints JSON, and writes it to FILE. Results of other worlds and transports in FILE are kept, and rounds
+of the same ones are added, so that rounds can be measured whenever the machine is quiet. Needs
 python3-msgpack and openssl.
 """
 
@@ -43,12 +44,12 @@ import msgpack
 
 PATIENCE = 60.0
 TICK_HZ = 10
-WARM_UP_TICKS = {"marching": 200, "searching": 20}  # until all have been at a waypoint; a few
+WARM_UP_TICKS = {"marching": 200, "searching": 20}  # marching: until all have passed a waypoint
 MARCHING_GOALS = 16
 STRETCH_TICKS = 20
-STRETCHES = (False, True, True, False) * 2  # of a round: whether there are sessions
-MISSED_MAX = 3  # ticks at once; after more, this program has stood still, and a stretch is repeated
-SETTLE_S = 0.5  # after sessions have come or gone
+STRETCHES = (False, True, True, False) * 2  # the stretches of a round: whether there are sessions
+MISSED_MAX = 3  # if more ticks are missed at once this program was stalled, and the stretch is repeated
+SETTLE_S = 0.5  # wait after sessions have connected or left
 DRAWS = 2000
 HELLO = msgpack.packb([0, 1, "hello", [{"protocol": 1, "client": "sessions.py"}]])
 
@@ -115,7 +116,7 @@ class Client:
 # ---- ticks ------------------------------------------------------------------------------------------
 
 def hold_sessions(server, options, subscribe, ready):
-    """The process of the sessions: connects, tells `ready`, and reads until it is killed."""
+    """The process of the sessions: connects, writes to the pipe `ready`, and reads until it is killed."""
     os.setpriority(os.PRIO_PROCESS, 0, 19)
     sockets, poll = [], select.epoll()
     for index in range(options.idle + options.subscribers):
@@ -132,7 +133,7 @@ def hold_sessions(server, options, subscribe, ready):
     os.write(ready, b"x")
     while True:
         for number, _ in poll.poll():
-            try:  # MSG_TRUNC: the bytes are thrown away where they are
+            try:  # MSG_TRUNC: the kernel drops the bytes without copying them
                 if found[number].recv(1 << 20, socket.MSG_TRUNC) == b"":
                     pass
             except BlockingIOError:
@@ -140,7 +141,7 @@ def hold_sessions(server, options, subscribe, ready):
 
 
 class Sessions:
-    """That process. Use as a context manager."""
+    """The process that holds the sessions. Use as a context manager."""
 
     def __init__(self, server, options, world, team):
         subscribe = msgpack.packb([0, 2, "subscribe", [{"world": world, "team": team}]])
@@ -165,7 +166,7 @@ class Sessions:
 
 
 def processor_ms(process):
-    """Time of the main thread and of all others, so far."""
+    """Processor time so far: of the main thread, and of all others."""
     main, others = 0.0, 0.0
     for thread in os.listdir(f"/proc/{process}/task"):
         with open(f"/proc/{process}/task/{thread}/schedstat") as file:
@@ -178,7 +179,7 @@ def processor_ms(process):
 
 
 def measure_stretch(client, world, server, sessions):
-    """The next ticks, one by one, and what they cost."""
+    """Measures the next ticks, one by one."""
     time.sleep(SETTLE_S)
     before = client.call("stats", world=world, reset=True)["server"]
     spent = processor_ms(server.process.pid)
@@ -206,7 +207,7 @@ def measure_stretch(client, world, server, sessions):
 
 
 def make_world(client, options):
-    """Agents all over the map that walk there and back for ever."""
+    """Makes a world with agents all over the map that walk to and fro for ever."""
     source = random.Random(1)
     marching = options.world == "marching"
     created = client.call("world.create", name="sessions", generator="skirmish", players=2, seed=1,
@@ -247,7 +248,7 @@ def measure_round(options, stretches):
 
 
 def share_of(stretches, share):
-    """Of all their ticks, in ms."""
+    """A quantile of all ticks of the stretches, in ms."""
     ticks = sorted(tick for stretch in stretches for tick in stretch["tick_ms"])
     return ticks[min(len(ticks) - 1, int(len(ticks) * share))]
 
@@ -287,7 +288,7 @@ def open_tls(server, context):
 
 
 class WebSocket:
-    """As much of RFC 6455 as it takes to say hello."""
+    """As much of RFC 6455 as hello needs."""
 
     def __init__(self, server, _):
         self.socket = socket.create_connection(("127.0.0.1", server.http_port), PATIENCE)
@@ -323,7 +324,7 @@ def measure_memory(options, opener, context=None, flags=()):
         return one
 
     with Server(options.build, options.idle, *flags) as server:
-        sessions = [opened() for _ in range(32)]  # what is allocated once is not theirs
+        sessions = [opened() for _ in range(32)]  # one-time allocations do not count
         before = server.rss()
         sessions += [opened() for _ in range(options.idle)]
         time.sleep(0.5)
@@ -350,7 +351,7 @@ def measure_all_memory(options):
 
 
 def measured_before(path):
-    """What FILE holds."""
+    """The content of FILE."""
     if path is None or not os.path.exists(path):
         return {}
     with open(path) as file:
@@ -381,7 +382,7 @@ def reserve_descriptors(options):
 
 
 def measure_rounds(options, before):
-    """Those measured before, and more."""
+    """Adds rounds to those measured before."""
     settings = {"idle_sessions": options.idle, "subscribers": options.subscribers,
                 "agents": options.agents, "tick_hz": TICK_HZ, "realtime": options.realtime}
     same = all(before.get(key) == settings[key] for key in settings)
@@ -402,7 +403,7 @@ def main():
         name = f"{options.world}, {options.transport}"
         result[name] = measure_rounds(options, result.get(name, {}))
     text = re.sub(r"\[[-0-9.,\s]+\]", lambda found: " ".join(found.group().split()),
-                  json.dumps(result, indent=2))  # a stretch's ticks in one line
+                  json.dumps(result, indent=2))  # puts a stretch's ticks on one line
     print(text)
     if options.output is not None:
         with open(options.output, "w") as file:

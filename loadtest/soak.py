@@ -6,21 +6,21 @@
     loadtest/soak.py --judge FILE.csv
 
 Load    A server with a journal and a world of four teams that always march. Groups get new orders five times a
-        second, walls rise and fall, units come and go. Players follow their team's view; each reconnects every minute
-        or so. Others connect and vanish, or subscribe and hardly read. A second world is made, saved, loaded and
-        destroyed again and again. Every `kill_minutes` the server is killed and started on the same folder, where
-        the world must be at a tick that nobody has seen passed.
-Figures Some 500 times in a run: resident memory, descriptors, threads, size of the folder, sessions, p99 and
-        longest tick since the sample before. Memory, descriptors and threads restart with each life of the server
-        and are judged within each: the median of its last quarter against that of its second. Folder and ticks are
-        judged over the whole run. BOUNDS says how much more is too much.
+        second, walls go up and down, units come and go. Players follow their team's view; each reconnects about
+        every minute. Others connect and vanish, or subscribe and hardly read. A second world is made, saved, loaded
+        and destroyed again and again. Every `kill_minutes` the server is killed and restarted on the same folder;
+        the world must not be older than the latest tick that a client has seen.
+Figures Some 500 samples in a run: resident memory, descriptors, threads, size of the folder, sessions, p99 and
+        longest tick since the last sample. Memory, descriptors and threads start again with each life of the server
+        and are judged within it: the median of its last quarter against that of its second. Folder and ticks are
+        judged over the whole run. BOUNDS says how much growth is too much.
 
-With --cluster N the same on N nodes and three members of etcd (soak_cluster.py): what is killed is the node that has the
-world, which another one continues; members are stopped until etcd has to send them its database. Figures are those of
-all nodes and all members together, with the size of etcd's database.
+--cluster N runs the same on N nodes and three members of etcd (soak_cluster.py): the node that has the world is killed,
+and another node continues the world; members are stopped until etcd must send them its database. Figures are those
+of all nodes and all members together, with the size of etcd's database.
 
-Writes soak.csv, soak.svg and soak.json to DIR, with --cluster cluster-soak.*; prints the JSON. Exit status 1: something grew, or a world was not what
-it had to be. --judge looks at a table of before. Needs python3-msgpack.
+Writes soak.csv, soak.svg and soak.json to DIR, with --cluster cluster-soak.*; prints the JSON. Exit status 1: something
+grew, or a world was wrong after a restart. --judge judges the table of an earlier run. Needs python3-msgpack.
 """
 
 import argparse
@@ -49,15 +49,15 @@ SAMPLES = 500
 SIDE = 256
 TICK_HZ = 10
 WALLS_MAX = 60
-JOURNAL_MAX = 4 << 20  # of a world; there are two
+JOURNAL_MAX = 4 << 20  # for each of the two worlds
 COLUMNS = ("second", "life", "rss_mib", "descriptors", "threads", "folder_mib", "sessions", "agents", "ticks",
            "tick_p99_ms", "tick_max_ms")
-# Figure: by life or by run; how many times as much is fine; and how much is, whatever the ratio.
+# Figure: judged by life or by run; the growth that is allowed as a ratio; and as a difference, whatever the ratio.
 BOUNDS = {
     "rss_mib": ("life", 1.1, 4.0),
     "descriptors": ("life", 1.0, 12.0),
     "threads": ("life", 1.0, 0.0),
-    "folder_mib": ("run", 1.25, 8.0),  # journals may fill what they are given
+    "folder_mib": ("run", 1.25, 8.0),  # journals may grow up to their limit
     "tick_p99_ms": ("run", 1.5, 5.0),
 }
 JUDGED_S = 300.0  # the shortest stretch that is judged
@@ -118,7 +118,7 @@ class Server:
         return {}
 
     def sample(self):
-        """Resident MiB, descriptors, threads, MiB of the folder."""
+        """Returns resident MiB, descriptors, threads and MiB of the folder."""
         base = f"/proc/{self.process.pid}"
         with open(f"{base}/statm", encoding="ascii") as file:
             rss = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -134,13 +134,13 @@ class Server:
 
 
 class Load:
-    """All that happens to the server, each in a thread of its own."""
+    """Everything that loads the server, each kind in a thread of its own."""
 
     def __init__(self, server, options):
         self.server, self.options = server, options
         self.stop = threading.Event()
         self.errors = []
-        self.seen = 0  # the last tick that a player has seen
+        self.seen = 0  # the latest tick that a player has seen
         self.counts = {"orders": 0, "edits": 0, "reconnects": 0, "worlds": 0}
         with server.connect() as client:
             made = client.world_create(name="soak", generator="skirmish", width=SIDE, height=SIDE, players=4,
@@ -157,14 +157,14 @@ class Load:
             thread.start()
 
     def run(self, body, seed):
-        """Again and again until the end; a connection that is lost is what happens here."""
+        """Repeats work until the end; a lost connection is expected here."""
         chance = random.Random(seed)
         while not self.stop.is_set():
             try:
                 body(chance)
             except LOST:
                 self.stop.wait(0.2)
-            except Exception as error:  # a bug, of this program or of the server: the run says so
+            except Exception as error:  # a bug of this program or of the server, which the run reports
                 if self.server.excuses(error):
                     continue
                 self.errors.append(f"{body.__name__}: {error!r}")
@@ -199,7 +199,7 @@ class Load:
                     self.replace(client, chance)
 
     def replace(self, client, chance):
-        """Some of a team go, and as many come. What a crash leaves unanswered is not asked for twice."""
+        """Replaces some units of a team by new ones. A request that a crash leaves unanswered is not repeated."""
         team = chance.randrange(4)
         gone, kept = self.agents[team][:10], self.agents[team][10:]
         self.agents[team] = kept or self.spawn(client, team, 1)
@@ -216,7 +216,7 @@ class Load:
         self.counts["reconnects"] += 1
 
     def vanish(self, chance):
-        """Connects, asks for much, and is gone without a word."""
+        """Connects, sends large requests, and vanishes without closing the session."""
         client = self.server.connect("vanishing")
         client.subscribe(world=self.world, team=0)
         self.stop.wait(chance.uniform(0, 0.5))
@@ -235,7 +235,7 @@ class Load:
 
     def make_worlds(self, chance):
         with self.server.connect("maker") as client:
-            for left in self.server.left_behind(client):  # by a crash
+            for left in self.server.left_behind(client):  # left by a crash
                 if left["name"].startswith("other-"):
                     client.world_destroy(world=left["world"])
             name = f"other-{chance.randrange(1 << 30)}"
@@ -257,10 +257,10 @@ class Load:
         self.stop.wait(3)
 
 
-# ---- what is found ----------------------------------------------------------------------------------
+# ---- results ----------------------------------------------------------------------------------------
 
 def growth_of(values):
-    """Median of the last quarter, and of the second."""
+    """The medians of the last quarter and of the second."""
     quarter = len(values) // 4
     return statistics.median(values[-quarter:]), statistics.median(values[quarter:2 * quarter])
 
@@ -270,7 +270,7 @@ def bounds_of(rows):
 
 
 def judge(rows):
-    """Of each figure: the stretch in which it grew most, and whether that is too much. null: all were too short."""
+    """For each figure the stretch in which it grew most, and whether that is too much. null: all were too short."""
     found = {}
     for name, (by, times, more) in bounds_of(rows).items():
         stretches = {}
@@ -290,7 +290,7 @@ def judge(rows):
 
 
 def chart(rows, path):
-    """A panel for each figure, one below the other; a line at each kill."""
+    """Draws a panel for each figure, one below the other, with a line at each kill."""
     width, height, left, gap = 900, 110, 70, 34
     last = max(float(row["second"]) for row in rows) or 1.0
     kills = [float(b["second"]) for a, b in zip(rows, rows[1:]) if a["life"] != b["life"]]
@@ -331,7 +331,7 @@ def columns_of(server):
 
 
 def revive(server, load):
-    """Kill, start, and whether the world is where it has to be."""
+    """Kills and restarts the server, and checks that the world is at the right tick."""
     seen = load.seen
     server.revive(load.world)
     with server.connect() as client:

@@ -1,9 +1,9 @@
-"""Nodes and members for soak.py --cluster: a world that outlives its nodes, for as long as one likes.
+"""Nodes and members for soak.py --cluster: a world that outlives its nodes.
 
-Three members of etcd on loopback, compacted every minute, and N nodes. `kill` takes the node that has the world; it is
-started again when another one has the world. Again and again a member that follows is stopped until it is further
-behind than its leader's log reaches back (SNAPSHOT_BEHIND entries), and woken: etcd then sends it its database, and it
-must have caught up before the next one is stopped.
+Three members of etcd on loopback, compacted every minute, and N nodes. A kill hits the node that has the world; the
+node is restarted when another one has the world. Again and again a following member is stopped until it is further
+behind than the leader's log reaches back (SNAPSHOT_BEHIND entries), and woken. etcd then sends it the database, and
+the member must catch up before the next one is stopped.
 """
 
 import glob
@@ -19,7 +19,7 @@ import kills
 
 MEMBERS = 3
 SNAPSHOT_COUNT = 1000
-SNAPSHOT_BEHIND = 5000 + SNAPSHOT_COUNT + 500  # etcd 3.4 keeps 5,000 entries behind a snapshot
+SNAPSHOT_BEHIND = 5000 + SNAPSHOT_COUNT + 500  # etcd 3.4 keeps 5,000 entries before a snapshot
 COLUMNS = ("second", "life", "nodes_rss_mib", "etcd_rss_mib", "descriptors", "threads", "folder_mib", "etcd_db_mib",
            "etcd_used_mib", "etcd_entries", "slow_behind", "snapshots", "append_mean_ms", "sessions", "agents",
            "ticks", "tick_p99_ms", "tick_max_ms")
@@ -28,7 +28,7 @@ BOUNDS = {
     "nodes_rss_mib": ("life", 1.15, 16.0),
     "etcd_rss_mib": ("run", 1.25, 64.0),
     "descriptors": ("life", 1.0, 24.0),
-    "threads": ("life", 1.0, 3.0),  # libuv's pool begins when it is needed
+    "threads": ("life", 1.0, 3.0),  # libuv starts its thread pool when it is first used
     "folder_mib": ("run", 1.25, 24.0),
     "etcd_db_mib": ("run", 1.25, 24.0),
     "tick_p99_ms": ("run", 1.5, 10.0),
@@ -42,7 +42,7 @@ def rss(process):
 
 
 class Members:
-    """etcd."""
+    """The members of etcd."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -52,7 +52,7 @@ class Members:
         self.processes = [self.start(i, ports[MEMBERS + i], cluster) for i in range(MEMBERS)]
         self.endpoints = ",".join(f"127.0.0.1:{port}" for port in self.ports)
         kills.until(lambda: all(self.status(i) for i in range(MEMBERS)), "etcd")
-        self.slow, self.slow_from = None, 0  # the member that is stopped, and the entries there were then
+        self.slow, self.slow_from = None, 0  # the stopped member, and the number of entries at that time
         self.snapshots_before = 0
         self.rounds = 0
 
@@ -68,7 +68,7 @@ class Members:
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
     def status(self, index):
-        """What a member says of itself; None: it does not answer."""
+        """A member's status; None: it does not answer."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.ports[index]}/v3/maintenance/status", data=b"{}",
                                         timeout=5) as answer:
@@ -80,7 +80,7 @@ class Members:
         return int((self.status(index) or {}).get("raftIndex", 0))
 
     def snapshots(self):
-        """Databases that members were sent, as their logs say."""
+        """How many databases members were sent, according to their logs."""
         count = 0
         for path in glob.glob(os.path.join(self.folder, "etcd*.log")):
             with open(path, errors="replace", encoding="utf-8") as file:
@@ -88,7 +88,7 @@ class Members:
         return count
 
     def turn(self):
-        """Stops a member, wakes it, or looks whether it has caught up. Returns how far it is behind."""
+        """Stops a member, wakes it, or checks whether it has caught up. Returns how far it is behind."""
         first = next(i for i in range(MEMBERS) if i != self.slow)
         entries = self.entries(first)
         if self.slow is None:
@@ -110,7 +110,7 @@ class Members:
         return behind
 
     def figures(self):
-        """Of all processes their memory; of the largest database its size, and what of it is in use."""
+        """The memory of all processes; the size of the largest database, and how much of it is in use."""
         said = [one for one in (self.status(i) for i in range(MEMBERS) if i != self.slow or self.slow_from < 0) if one]
         return (round(sum(map(rss, self.processes)) / MIB, 2),
                 round(max(int(one.get("dbSize", 0)) for one in said) / MIB, 2),
@@ -124,7 +124,7 @@ class Members:
 
 
 class Cluster:
-    """What soak.py's Server is for one machine."""
+    """Takes the place of soak.py's Server."""
 
     def __init__(self, build, folder, count):
         self.members = Members(folder)
@@ -147,11 +147,11 @@ class Cluster:
         return fogmarch.connect_plain(self.addresses, name=name, timeout_s=kills.PATIENCE, follow_s=kills.PATIENCE)
 
     def excuses(self, error):
-        """What a client is told between a node's death and the takeover is no bug."""
+        """Whether an error is expected: errors between a node's death and the takeover are no bugs."""
         return isinstance(error, fogmarch.RequestError) and time.monotonic() - self.killed_at < 20
 
     def revive(self, world):
-        """Kills the node that has the world; waits until another has it, and starts it again."""
+        """Kills the node that has the world, waits until another node has it, and restarts the killed one."""
         self.world = world
         victim = kills.until(lambda: kills.owner_of(self.nodes, world), "an owner")
         self.killed_at = begun = time.monotonic()
@@ -191,7 +191,7 @@ class Cluster:
                 self.members.snapshots(), round(mean, 2))
 
     def more(self):
-        """What the result says besides."""
+        """Further members of the result."""
         return {"nodes": len(self.nodes), "takeover_s": self.took, "slow_members": self.members.rounds,
                 "snapshots": self.members.snapshots()}
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Turns the JSON of fogmarch-load, fogmarch-lab and the scripts beside this one into CSV, as loadtest/results
-keeps it.
+"""Turns the JSON of fogmarch-load, fogmarch-lab and the scripts beside this one into the CSV of
+loadtest/results.
 
     loadtest/to_csv.py FILE.json... >FILE.csv
 
-Each file gives a line, or one for each of its `rows` (laboratory) or of its named parts (sessions.py). Nested
-keys are joined by _, so tick_ms.p99 becomes tick_ms_p99. Lists, such as the time of every tick, are left out:
-what they say is in the summary. So is p99.9 of fewer than 1,000 values: it is their largest under another name.
-A first column `run`, the name of the file, separates the files when there are several.
+Each file gives one line, or one for each of its `rows` (fogmarch-lab) or named parts (sessions.py). Nested keys
+are joined by _, so tick_ms.p99 becomes tick_ms_p99. Lists, such as the time of every tick, are left out, because
+the summary covers them. So is p99.9 of fewer than 1,000 values, which would simply be the largest. With several
+files the first column, `run`, is the file's name.
 """
 
 import csv
@@ -20,7 +20,7 @@ P999_COUNT_MIN = 1000
 
 
 def flatten(value, name=""):
-    """The single values below an object, by the path of their keys."""
+    """The single values in an object, by the path of their keys."""
     if isinstance(value, dict):
         if value.get("count", P999_COUNT_MIN) < P999_COUNT_MIN:
             value = {key: entry for key, entry in value.items() if key != "p999"}
@@ -30,11 +30,11 @@ def flatten(value, name=""):
 
 
 def rows_of(result):
-    if isinstance(result.get("rows"), list):  # an experiment of the laboratory
+    if isinstance(result.get("rows"), list):  # an experiment of fogmarch-lab
         common = {key: value for key, value in result.items() if not isinstance(value, (list, dict))}
         return [{**common, **flatten(row)} for row in result["rows"]]
     parts = {key: part for key, part in result.items() if isinstance(part, dict) and "stretches" in part}
-    if parts:  # sessions.py: a world and a transport each
+    if parts:  # sessions.py: one part for each world and transport
         low_high = {key: dict(zip(("low", "high"), part["p99_ratio_95"])) for key, part in parts.items()}
         return [{"part": key, **flatten(part), **flatten(low_high[key], "p99_ratio_95")}
                 for key, part in parts.items()]

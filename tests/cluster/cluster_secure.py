@@ -4,7 +4,7 @@ Goal    a node with certificate and password works like any other, even after et
         password or an untrusted certificate it does not join and says why; --check-config reports settings that do
         not fit together.
 Method  one member of real etcd on loopback, with certificates made here and a user with access to the cluster's
-keys only.
+        keys only.
 """
 
 import base64

@@ -3,8 +3,8 @@
 Goal    its view shows what the bytes say, cell by cell and agent by agent, and what the server says of each agent;
         its signals agree with the view; a view continues after its connection was lost; errors and the end of a
         connection are reported; the example scene draws its view on the TileMap, and a click sends its units, which
-arrive.
-        Method  godot/probe.gd follows a view and prints it; the test compares that with its own mirror, which shares no
+        arrive.
+Method  godot/probe.gd follows a view and prints it; the test compares that with its own mirror, which shares no
         code with the add-on. godot/scene.gd compares the example scene with its view.
 
 Godot comes from Debian: godot3-server, 70 MB. The file for Godot 4 cannot be tried here.

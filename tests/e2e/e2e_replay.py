@@ -3,7 +3,7 @@
 Goal    the digests of a recorded run are the same with 1, 2, 3 and 8 workers; any tick can be inspected;
         two runs differ from the tick where they were made to; a tampered journal is detected, with
         agent and field; the exported map and scenario can be read; a fork with the recorded planner
-repeats the recorded run.
+        repeats the recorded run.
 Method  a small war is recorded once, with queries, edits and late orders, and again without one order.
 """
 
