@@ -1,6 +1,6 @@
-// Builds dist/ from src/: what `npm install` and `npm pack` run, so that a checkout can be imported.
+// Builds dist/ from src/. `npm install` and `npm pack` run it, so that a checkout can be imported.
 //
-// Where the compiler is missing, npm installs it and what else package.json names.
+// Where the compiler is missing, npm installs it and everything else that package.json names.
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -18,7 +18,7 @@ function run(program, ...words) {
   }
 }
 
-// Where the compiler is, or undefined.
+// The path of the compiler, or undefined.
 function compiler() {
   try {
     return createRequire(import.meta.url).resolve("typescript/bin/tsc");

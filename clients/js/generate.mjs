@@ -23,7 +23,7 @@ const types = {
 };
 
 function typeOf(entry) {
-  // The parameters' lists are named by what they hold as well.
+  // Parameters also have lists that are named after their elements: uints.
   const type = types[entry.type] ?? (entry.type === "uints" ? "number[]" : undefined);
   if (type === undefined) throw new Error(`unknown type ${entry.type} of ${entry.name}`);
   return type;
@@ -51,7 +51,7 @@ function names(title, items) {
   return `export const ${title} = [${list}] as const;\n`;
 }
 
-// In a delta, and where the text says so, what is empty is left out.
+// In a delta, and where the text says so, empty entries are left out.
 const always = new Set(["subscription", "world", "tick"]);
 const mayMiss = (notification, entry) =>
   (notification.name === "delta" && !always.has(entry.name)) ||

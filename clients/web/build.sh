@@ -3,8 +3,8 @@
 #
 #   build.sh SOURCE WORK OUT    SOURCE: the project; WORK: a folder for npm; OUT: where the pages go
 #
-# When npm cannot do it, such as without a network, it says so and ends well: the server runs without
-# its web client and says how to build it. With FOGMARCH_WEB_REQUIRED set that is a failure.
+# When npm fails, such as without a network, it says so and exits with 0: the server runs without its
+# web client and says how to build it. With FOGMARCH_WEB_REQUIRED set that is a failure.
 set -uo pipefail
 
 source=$1 work=$2 out=$3

@@ -1,6 +1,6 @@
 // Two pages: index.html (debug) and play.html. FOGMARCH_WEB_OUT: where the build goes.
 //
-// `npm run dev` serves them with a proxy to a server whose HTTP port is 7422; start that one with
+// `npm run dev` serves them with a proxy to a server whose HTTP port is 7422; start that server with
 // --http-origins http://localhost:5173.
 
 import { defineConfig } from "vite";

@@ -21,7 +21,7 @@ export interface Hello {
   name?: string;
   /** Secret that decides the role; not needed on loopback. */
   token?: string;
-  /** `welcome.resume` of a client whose connection broke: role and seat are as they were. */
+  /** `welcome.resume` of a client whose connection broke: gives the same role and seat. */
   resume?: string;
   /**
    * In a cluster the client goes where its world is: when its node dies, or no longer has the world, it searches for
@@ -38,7 +38,7 @@ export interface Kept {
   readonly world: number;
   /** Subscribes again. */
   again(ask: (params: Record<string, unknown>) => Promise<Results["subscribe"]>): Promise<void>;
-  /** It cannot continue. */
+  /** The view cannot continue. */
   lost(error: Error): void;
 }
 
@@ -47,7 +47,7 @@ type Event = keyof Notifications & string;
 type Listener<E extends Event> = (params: Notifications[E]) => void;
 
 export class Client {
-  /** What hello was answered with; in a cluster, by the node where it is now. */
+  /** The answer to hello; in a cluster, that of the current node. */
   readonly welcome: Results["hello"];
   /** Bytes received. */
   received = 0;
@@ -55,7 +55,7 @@ export class Client {
   private readonly kept = new Set<Kept>();
   private readonly listeners = new Map<string, Set<(params: never) => void>>();
   private readonly endListeners = new Set<(reason: string) => void>();
-  private world: number | undefined; // that was called last
+  private world: number | undefined; // the last one that a call named
   private seeking: Promise<void> | undefined;
   private closed: string | undefined;
 
@@ -100,12 +100,12 @@ export class Client {
     return this.closed === undefined;
   }
 
-  /** Where it is now. */
+  /** The server that it is connected to now. */
   get address(): string {
     return this.follow?.address ?? "";
   }
 
-  /** Bytes that have not left yet. */
+  /** Bytes that are not sent yet. */
   get unsent(): number {
     return this.link.unsent();
   }
@@ -155,7 +155,7 @@ export class Client {
     return () => this.endListeners.delete(listener);
   }
 
-  /** Takes a view along to other nodes. Returns the function that ends that. */
+  /** Keeps a view when the client goes to another node. Returns the function that ends that. */
   keep(view: Kept): () => void {
     this.kept.add(view);
     return () => this.kept.delete(view);
@@ -229,13 +229,13 @@ export class Client {
 
   // ---- in a cluster ------------------------------------------------------------------------------
 
-  // Whether to go where a world is: not away from the world of its views.
+  // Whether to go to the node of a world: a client with views stays with their world.
   private mayGo(world: number | undefined): world is number {
     return this.follow?.isOn === true && world !== undefined &&
       [...this.kept].every((view) => view.world === world);
   }
 
-  // Begins to look for the node of a world, unless that is being done.
+  // Begins to look for the node of a world, unless a search is under way.
   private go(link: Link, world: number | undefined, error: Error, place: unknown = {}): void {
     if (link === this.link && this.seeking === undefined && this.closed === undefined) {
       this.follow?.notePlace((place ?? {}) as object);
@@ -253,7 +253,7 @@ export class Client {
     }
   }
 
-  // Goes to a node, or to the one that it names.
+  // Goes to a node, or to the one that it says has the world.
   private async attempt(address: string, world: number | undefined): Promise<void> {
     let [link, welcome] = await this.dial(address);
     try {
@@ -294,7 +294,7 @@ export class Client {
       if (!(error instanceof RequestError) || view.world === [...this.kept][0]?.world) {
         throw error;
       }
-      this.kept.delete(view); // of another world, which is not on this node
+      this.kept.delete(view); // it shows another world, which is not on this node
       view.lost(error);
     }
   }
@@ -316,7 +316,7 @@ export class Client {
     }
   }
 
-  // A world ended here. It may continue elsewhere, which the node knows a little later.
+  // A world ended here. It may continue on another node; this node knows that a little later.
   private async askWhetherEnded(link: Link, params: Notifications["world_ended"]): Promise<void> {
     const end = Date.now() + GONE_MS;
     while (Date.now() < end) {

@@ -2,21 +2,21 @@
 //
 // A client is on one node at a time. It goes to another one when its connection ends, when a call is
 // answered `moved`, and when a world that it views ends here but continues elsewhere. It asks the nodes
-// that it knows where the world is (world.locate), repeatedly for `followMs` with growing pauses. On the new node its
-// views are subscribed again, and calls without an answer are sent again;
-// commands have a command_id, so that each is carried out once.
+// that it knows where the world is (world.locate), repeatedly for `followMs` with growing pauses. On the
+// new node it subscribes to its views again and sends calls without an answer again; commands have a
+// command_id, so that each is carried out once.
 
 import type { Carrier } from "./link.js";
 import { COMMANDS, type Results } from "./protocol.js";
 
 export const FOLLOW_MS = 30000;
-export const NODE_PATIENCE_MS = 2000; // until one node has answered, while looking for the right one
-export const GONE_MS = 3000; // so long all must say that there is no such world: a new node knows none
+export const NODE_PATIENCE_MS = 2000; // for one node to answer, during a search
+export const GONE_MS = 3000; // for how long all nodes must deny the world: a new node knows of none yet
 export const PAUSE_FIRST_MS = 50;
 const PAUSE_LAST_MS = 1000;
 const NODES_MAX = 64;
 
-// Sent again without a command_id these might be done twice, or mean something that one node has.
+// Sent again without a command_id, these might be done twice, or name something that only one node has.
 const ONCE = new Set([
   "map.upload", "replay.close", "replay.open", "replay.pause", "replay.play", "replay.seek",
   "save.download", "token.create", "token.revoke", "world.create", "world.destroy", "world.load",
@@ -60,9 +60,9 @@ export class Follow {
   isOn = false;
   /** Nodes that refused hello; each is asked once in a search. */
   readonly refused = new Set<string>();
-  /** For the node where the world is, as `moved` said. */
+  /** From `moved`: shown to the node where the world is. */
   ticket: string | undefined;
-  private guess: string | undefined; // that node
+  private guess: string | undefined; // the address of that node
   private command = 1 + Math.floor(Math.random() * 2 ** 51);
 
   /** `nodes`: addresses for dial(), the best guess first. */
@@ -87,7 +87,7 @@ export class Follow {
     this.nodes = [...new Set([address, ...seeds, ...this.nodes])].slice(0, NODES_MAX);
   }
 
-  /** `moved` has said where a world is, and how to be let in there. */
+  /** `moved` has said where a world is, and has the ticket for that node. */
   notePlace(place: Partial<Place> & { ticket?: string }): void {
     const address = this.dialer.addressOf({ tcp: place.tcp ?? "", http: place.http ?? "" });
     this.guess = address === "" ? undefined : address;
@@ -102,7 +102,7 @@ export class Follow {
     return { ...params, command_id: ++this.command };
   }
 
-  /** Tries nodes until one is right. Resolves with undefined, or with why it was given up. */
+  /** Tries nodes until one is right. Resolves with undefined, or with the reason for giving up. */
   async search(world: number | undefined, first: Error, isOver: () => boolean,
                attempt: (address: string) => Promise<void>): Promise<string | undefined> {
     const begun = Date.now();

@@ -7,7 +7,7 @@ export interface Carrier {
   /** Queues bytes; never waits. */
   send(bytes: Uint8Array): void;
   close(): void;
-  /** Bytes that have not left yet. */
+  /** Bytes that are not sent yet. */
   unsent(): number;
   /** Set by the client. One call per message. */
   onMessage: (message: Uint8Array) => void;
@@ -22,7 +22,7 @@ export class RequestError extends Error {
     readonly status: string,
     message: string,
     readonly method: string,
-    /** All that the server sent; `moved` says where the world is. */
+    /** The whole error; `moved` says where the world is. */
     readonly sent: unknown = undefined,
   ) {
     super(message);
@@ -45,13 +45,13 @@ interface Waiting {
 }
 
 export class Link {
-  /** Why it is over; undefined while it is not. */
+  /** Why the connection ended; undefined while it is open. */
   closed: string | undefined;
   private readonly waiting = new Map<number, Waiting>();
   private next = 1;
 
   /**
-   * @param onNotification  called with each
+   * @param onNotification  called with each notification
    * @param onBytes         called with the size of each message
    * @param onEnd           called once
    */
@@ -109,7 +109,7 @@ export class Link {
       this.answer(message[1] as number, message[2], message[3]);
     } else if (message[0] === 2) {
       const params = (message[2] as unknown[])[0];
-      if (message[1] === "idle") { // the server asks whether anybody is there
+      if (message[1] === "idle") { // the server checks whether the client is alive
         this.notify("ping", { time: (params as { time: number }).time });
       }
       this.onNotification(this, message[1] as string, params);

@@ -1,8 +1,8 @@
 // How long the first msgpack value of some bytes is, without decoding it.
 
 /**
- * The size of the value that `bytes` begin with. When they end before the value does, a size larger
- * than theirs that the value has at least.
+ * The size of the value that `bytes` begin with. When they end before the value does: a lower bound of
+ * its size that is larger than `bytes`.
  */
 export function messageSize(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -22,7 +22,7 @@ export function messageSize(bytes: Uint8Array): number {
   return at;
 }
 
-// Size of a value's own bytes and number of the values inside of it; undefined: bytes are missing.
+// The size of a value without its children, and the number of its children; undefined: bytes are missing.
 function headAt(view: DataView, at: number): { size: number; values: number } | undefined {
   const tag = view.getUint8(at);
   const left = view.byteLength - at;

@@ -1,7 +1,7 @@
 // A mirror of one subscription: what its view shows, as of its last message.
 //
-// Agents lie in typed arrays, by place, so that ten thousands of them can be drawn without an object
-// each. A place is given to another agent after its own has left; `placeOf` finds an agent's.
+// Agents are in typed arrays, by place, so that tens of thousands of them can be drawn without an
+// object each. When an agent has left, another one gets its place; `placeOf` finds an agent's place.
 
 import { ConnectionError, type Client } from "./client.js";
 import type { Notifications, Results } from "./protocol.js";
@@ -18,7 +18,7 @@ export interface Ended {
   y: number;
 }
 
-/** A unit that stopped for an enemy (0: out of sight again), and where that stood. */
+/** A unit that stopped for an enemy (0: out of sight again), and where the enemy stood. */
 export interface Alert {
   order: number;
   agent: number;
@@ -39,11 +39,11 @@ export interface Building {
 
 /** How an agent moves, in a view with `motion`. */
 export interface Motion {
-  /** Of its last step: 0 east, 1 south-east and so on; 8 not known. */
+  /** Of its last step: 0 east, 1 south-east and so on; 8 unknown. */
   heading: number;
-  /** Of that, in cells a tick; 0 not known. */
+  /** Of its last step, in cells a tick; 0 unknown. */
   speed: number;
-  /** x, y, x, y ... in cells: where the middle of one's own agent goes next. */
+  /** x, y, x, y ... in cells: where the middle of an own agent goes next. */
   waypoints: readonly number[];
 }
 
@@ -91,7 +91,7 @@ export class Mirror {
   rect: readonly [number, number, number, number] = [0, 0, 0, 0];
   /** Look of each cell of the rectangle, row by row; 0 unknown. */
   looks = new Uint16Array(0);
-  /** 1 for each cell that the team sees now, as `looks`; undefined unless subscribed with `sight`. */
+  /** 1 for each cell that the team sees now, ordered as `looks`; undefined unless subscribed with `sight`. */
   visible: Uint8Array | undefined;
   /** Places in use are those below `agentCount`. */
   agentCount = 0;
@@ -105,9 +105,9 @@ export class Mirror {
   states = new Uint8Array(1024);
   /** Movement class of each: its place in world.info's rules.classes. */
   classes = new Uint8Array(1024);
-  /** By id: tags of agents, as far as the view may know. */
+  /** By id: tags of agents that the view may see. */
   readonly tags = new Map<number, Uint8Array>();
-  /** By id, in a view with `motion`: of those of whom something is known. */
+  /** By id, in a view with `motion`: the agents whose motion is known. */
   readonly motions = new Map<number, Motion>();
   buildings: readonly Building[] = [];
   /** `load` of the last delta: see PROTOCOL.md; empty for players. */
@@ -116,8 +116,8 @@ export class Mirror {
   /** By the low 32 bits of the id: place + 1, 0 for none. Dense deltas count in these. */
   private slots = new Uint32Array(1024);
 
-  /** Called after each message. `rows` are those of cells that changed: first, behind the last; `sight`:
-   * whether others are visible. */
+  /** Called after each message. `rows`: the first row with changed cells, and the one behind the last; `sight`:
+   * whether what is visible changed. */
   onChange: (change: { keyframe: boolean; rows: [number, number]; ended: Ended[]; alerts: Alert[];
                         sight: boolean }) => void = () => {};
 
@@ -212,7 +212,7 @@ export class Mirror {
                     alerts: alertList, sight });
   }
 
-  /** The view has moved: what it did not show before is unknown. */
+  /** The view has moved: cells that it did not show before are unknown. */
   private moveTo(rect: [number, number, number, number]): void {
     const [left, top, width, height] = rect;
     const looks = new Uint16Array(width * height);
@@ -280,7 +280,7 @@ export class Mirror {
     return first < 0 ? [0, 0] : [first, Math.ceil(at / width)];
   }
 
-  /** What is visible; returns whether that is another set. */
+  /** Takes what is visible; returns whether it changed. */
   private applySight({ rect, visible = [], sight }: Delta): boolean {
     const [left, top, width, height] = this.rect;
     if (this.visible === undefined) {
@@ -427,12 +427,12 @@ export class Mirror {
 
 /** A subscription with its mirror. */
 export interface Subscription {
-  /** In a cluster, on another node it is another one. */
+  /** Changes when the client goes to another node of a cluster. */
   readonly number: number;
   /** Its number, to resume it. */
   readonly stream: number;
   mirror: Mirror;
-  /** It began where an earlier one had ended, without a keyframe. */
+  /** Whether it continued an earlier subscription without a keyframe. */
   resumed: boolean;
   /** Ends it. */
   end(): Promise<void>;
@@ -444,20 +444,20 @@ export interface View {
   team?: number;
   rect?: [number, number, number, number];
   every?: number;
-  /** Whether the mirror is to know what is visible. */
+  /** With which cells are visible now. */
   sight?: boolean;
   /** With how agents move. */
   motion?: boolean;
 }
 
-/** Subscribes to a view, waits for its first keyframe, and keeps its mirror until it is ended. */
+/** Subscribes to a view, waits for its first keyframe, and updates its mirror until the subscription ends. */
 export function subscribe(client: Client, view: View, mirror = new Mirror()): Promise<Subscription> {
   return begin(client, view, mirror, {});
 }
 
 /**
- * Continues a subscription whose connection broke, on a new one; the mirror stays, and gets what it
- * missed, or a keyframe where the server has forgotten. `view` is as it was.
+ * Continues a subscription whose connection broke, on a new connection. The mirror stays, and gets what
+ * it missed, or a keyframe if the server no longer knows the view. `view` is the same as before.
  */
 export function resume(client: Client, view: View, earlier: Subscription): Promise<Subscription> {
   const { mirror, stream } = earlier;

@@ -11,7 +11,7 @@ class TcpCarrier implements Carrier {
   onClose: (reason: string) => void = () => {};
   private pieces: Uint8Array[] = [];
   private size = 0;
-  private wanted = 1; // bytes until it is worth looking at
+  private wanted = 1; // bytes needed before the next look at the buffer
 
   constructor(private readonly socket: Socket) {
     socket.on("data", (piece: Buffer) => this.take(piece));

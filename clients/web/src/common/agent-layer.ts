@@ -1,11 +1,11 @@
-// The agents of a view: two particles each, a plate of the team's shape and colour and a figure of the
-// movement class that looks where the agent goes.
+// The agents of a view, two particles each: a plate with the team's shape and colour, and a figure of
+// the movement class that faces where the agent goes.
 //
 // Messages come with the ticks, frames far more often. An agent glides from where it is drawn to its
-// new cell in about the time that its last steps took, so that one which steps every third tick does
-// not stop between its steps, and messages that come unevenly are not seen. Beyond a few cells it
-// jumps. Where the view says which way an agent goes (`motion`), it is drawn on the straight lines of
-// its waypoints, and looks where its last step led.
+// new cell in about the time that its last steps took. So an agent that steps every third tick does not
+// stop between its steps, and uneven arrival of messages is not visible. Beyond a few cells it jumps.
+// Where the view says which way an agent goes (`motion`), it is drawn on the straight lines of its
+// waypoints, and faces the direction of its last step.
 
 import { Container, Particle, ParticleContainer } from "pixi.js";
 import type { Mirror, Motion } from "fogmarch";
@@ -13,12 +13,12 @@ import { TEAM_SHAPES, teamColour } from "./palette.js";
 import { hasRoom, straighten, type Point } from "./straighten.js";
 import { CLASS_FIGURES, makeUnitSprites, SPRITE_SIZE } from "./unit-sprites.js";
 
-const JUMP = 4;            // cells; farther than that nobody glides
-const SLACK = 1.08;        // a glide takes a little longer than steps do, so that it is not over early
-const STEP_TICKS_MAX = 8;  // a step that took longer than so many ticks says nothing of the next
+const JUMP = 4;            // cells; beyond that an agent jumps
+const SLACK = 1.08;        // a glide takes a little longer than a step, so that it does not end early
+const STEP_TICKS_MAX = 8;  // a step that took longer than so many ticks says nothing about the next one
 const TURN_PER_MS = 0.014; // radians
 const FIGURE_PIXELS = 9;   // a unit smaller than that is a plate alone
-const HEADINGS = 8;        // that a motion may have; beyond them it is not known
+const HEADINGS = 8;        // of a motion; larger numbers mean unknown
 const AT_WAYPOINT = 0.01;  // cells
 
 /** Where agents are drawn, by the low 32 bits of their ids. */
@@ -28,7 +28,7 @@ class Glides {
   cellY = new Uint16Array(0);
   turnX = new Float32Array(0); // the middle of its next waypoint
   turnY = new Float32Array(0);
-  toX = new Float32Array(0); // where it is drawn at last: its north-west corner
+  toX = new Float32Array(0); // where its glide ends: its north-west corner
   toY = new Float32Array(0);
   fromX = new Float32Array(0);
   fromY = new Float32Array(0);
@@ -62,7 +62,7 @@ class Glides {
   }
 }
 
-// As an angle; undefined: not known.
+// The heading as an angle; undefined: unknown.
 function headingOf(motion: Motion | undefined): number | undefined {
   return motion === undefined || motion.heading >= HEADINGS ? undefined : motion.heading * Math.PI / 4;
 }
@@ -86,7 +86,7 @@ export class AgentLayer {
   private settled = true;
   private size = 1.15; // of an agent of one cell, in cells
   private figureSize = 1;
-  private sides: readonly number[] = []; // cells of each movement class; 1 where it is not known
+  private sides: readonly number[] = []; // cells of each movement class; 1 where unknown
 
   constructor() {
     const dynamicProperties = { position: true, color: false, uvs: false, vertex: false, rotation: true };
@@ -107,12 +107,12 @@ export class AgentLayer {
     return this.sides[view.classes[place]!] ?? 1;
   }
 
-  /** Rings are drawn around these, as the set is in each frame. */
+  /** Agents with rings around them; read in each frame. */
   select(ids: ReadonlySet<number>): void {
     this.selected = ids;
   }
 
-  /** A message came, `interval` milliseconds after the one before: agents set out for their cells. */
+  /** A message came, `interval` milliseconds after the one before: agents start towards their cells. */
   take(view: Mirror, interval: number): void {
     this.now = performance.now();
     this.settled = false;
@@ -237,7 +237,7 @@ export class AgentLayer {
     }
   }
 
-  // Towards the agent's cell, or where it is drawn in its stead, from where it is drawn now.
+  // Starts a glide from where the agent is drawn now, to its cell or to where it is drawn instead.
   private setOut(view: Mirror, place: number, interval: number): void {
     const id = view.ids[place]!;
     const slot = slotOf(id);
@@ -286,7 +286,7 @@ export class AgentLayer {
     glides.turnY[slot] = turnY ?? y;
   }
 
-  // Where an agent with a waypoint is drawn next that is drawn at `at`; both are corners. At a waypoint
+  // Where an agent with a waypoint is drawn next; it is drawn at `at` now; both are corners. At a waypoint
   // it is drawn where it stands: there may be a wall on the inner side of the turn.
   private onTheLine(view: Mirror, place: number, at: Point, turn: Point): Point {
     const side = this.sideOf(view, place);

@@ -1,7 +1,7 @@
 // The form at the top of both pages: connect, reconnect, and say in words what went wrong.
 //
-// The form is disabled until this file has taken it over. A user quicker than the page would send
-// it as browsers do: with the token in the address.
+// The form is disabled until this file has taken it over. Otherwise a user who is faster than the page
+// would submit it as browsers do: with the token in the address.
 
 import { connect, ConnectionError, PROTOCOL, RequestError, type Client } from "fogmarch";
 import { find, showProblem } from "./dom.js";
@@ -34,14 +34,14 @@ export function wordsFor(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Runs what a person asked for and shows what goes wrong. */
+/** Runs what the user asked for, and shows errors. */
 export async function attempt(action: () => Promise<unknown>): Promise<void> {
   try {
     await action();
     showProblem("");
   } catch (error) {
     if (error instanceof ConnectionError) {
-      return; // the end of the connection has been said already, see startPage()
+      return; // the end of the connection was already reported, see startPage()
     }
     console.warn(error);
     showProblem(wordsFor(error));
@@ -56,9 +56,9 @@ export function startPage(page: Page): void {
   url.value = sessionStorage.getItem("fogmarch-url") ?? defaultUrl();
   token.value = sessionStorage.getItem(`fogmarch-token-${page.name}`) ?? "";
   form.querySelector("fieldset")!.disabled = false;
-  let generation = 0; // of the wish to be connected; an older one does nothing
+  let generation = 0; // counts attempts to connect; older ones do nothing
   let current: Client | undefined;
-  let beginning: Promise<unknown> = Promise.resolve(); // of the session before; one begins at a time
+  let beginning: Promise<unknown> = Promise.resolve(); // the start of the last session; they start one at a time
 
   const say = (text: string, kind: string): void => {
     status.textContent = text;

@@ -4,7 +4,7 @@ type Attributes = Record<string, string | number | boolean | ((event: never) => 
 
 /**
  * Makes an element. Attributes whose value is a function are listeners: { onclick: ... }; `colour` is
- * that of its text.
+ * the colour of its text.
  */
 export function make<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -35,7 +35,7 @@ export function find<T extends HTMLElement>(id: string): T {
   return element as T;
 }
 
-/** Says what is wrong, in words, at the top of the page; "": nothing is. */
+/** Shows a problem in words at the top of the page; "": removes it. */
 export function showProblem(words: string): void {
   const problem = find("problem");
   problem.textContent = words;
@@ -53,7 +53,7 @@ export function choice(
   return { element: make("label", {}, label, " ", select), select };
 }
 
-/** Replaces the options and keeps the one chosen where it is still there. */
+/** Replaces the options, and keeps the chosen one if it still exists. */
 export function fillChoice(
   select: HTMLSelectElement,
   options: readonly (readonly [value: string, text: string])[],

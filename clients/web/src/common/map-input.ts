@@ -13,9 +13,9 @@ import type { Cell, MapView } from "./map-view.js";
 
 const DOUBLE_CLICK_MS = 400;
 const HOLD_MS = 450;      // a finger that rests for so long gives an order
-const SLIP = 9;           // pixels that a finger may slip and still taps
+const SLIP = 9;           // pixels that a finger may move during a tap
 const EDGE = 14;          // pixels from the edge at which the map scrolls
-const EDGE_WAIT_MS = 180; // for those who only pass
+const EDGE_WAIT_MS = 180; // so that a mouse that only passes does not scroll
 const EDGE_SPEED = 0.9;   // pixels per millisecond
 const KEY_STEP = 80;      // pixels
 
@@ -33,13 +33,13 @@ export interface PointerHandlers {
   down?(cell: Cell, press: Press): void;
   drag?(from: Cell, to: Cell, press: Press): void;
   up?(from: Cell, to: Cell, press: Press): void;
-  /** The drag came to nothing: a second finger went down. */
+  /** The drag was cancelled: a second finger went down. */
   cancel?(): void;
-  /** Right button without a drag, and what fingers have for it. */
+  /** Right button without a drag, or its equivalent by fingers. */
   command?(cell: Cell, press: Press): void;
   /** Where the mouse is; undefined: elsewhere. */
   hover?(cell: Cell | undefined): void;
-  /** Whether one finger draws, as the left button does. Else it pans. */
+  /** Whether one finger draws, as the left button does; otherwise it pans. */
   fingerDraws?(): boolean;
 }
 
@@ -257,14 +257,14 @@ export class MapInput {
       this.handlers.up?.(from, this.cellOf(event), this.press(event));
     } else if (this.touch === "two") {
       const all = [...this.fingers.values()];
-      // However long they stayed: two fingers that do not move mean nothing else.
+      // However long they stayed: two fingers that do not move have no other meaning.
       const still = all.every(({ x, y, startX, startY }) => Math.hypot(x - startX, y - startY) < SLIP);
       if (still && all.length === 2) {
         this.command(event, { x: (all[0]!.x + all[1]!.x) / 2, y: (all[0]!.y + all[1]!.y) / 2 });
       }
     }
     this.fingers.delete(event.pointerId);
-    this.touch = "done"; // a finger that is left over does nothing
+    this.touch = "done"; // the remaining finger does nothing
   }
 
   private command(event: PointerEvent, at = { x: event.offsetX, y: event.offsetY }): void {

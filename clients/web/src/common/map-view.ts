@@ -38,7 +38,7 @@ export class MapView {
   /** Called every frame, before drawing. */
   onFrame: () => void = () => {};
   frames = 0;
-  /** Milliseconds of a frame that are the page's own, not the drawing's; smoothed. */
+  /** Milliseconds of a frame that the page takes, without drawing; smoothed. */
   ownMs = 0;
   private view: Mirror | undefined;
   private seenView: Mirror | undefined;
@@ -116,14 +116,14 @@ export class MapView {
     }
   }
 
-  /** What a team sees, drawn above the rest, which is dimmed; undefined: nothing dims it. */
+  /** What a team sees, drawn above the rest, which is dimmed; undefined: nothing is dimmed. */
   showSeen(view: Mirror | undefined): void {
     this.seenView = view;
     this.seen.container.visible = view !== undefined;
     this.agents.container.alpha = view === undefined ? 1 : 0.3;
   }
 
-  /** The whole map in sight. */
+  /** Shows the whole map. */
   fit(): void {
     if (this.view === undefined) {
       return;
@@ -175,7 +175,7 @@ export class MapView {
     this.place(x - cell.x * zoom, y - cell.y * zoom);
   }
 
-  // Some of the map stays in the middle of the screen, so that nobody gets lost beside it.
+  // The middle of the screen stays on the map, so that users do not get lost beside it.
   private place(x: number, y: number): void {
     const [left, top, width, height] = this.view?.rect ?? [0, 0, 0, 0];
     const { width: screenWidth, height: screenHeight } = this.app.screen;

@@ -1,5 +1,5 @@
-// Colours and shapes. Teams differ in both, and the colours are those of Okabe and Ito, so that nobody
-// needs to tell red from green.
+// Colours and shapes. Teams differ in both, and the colours are those of Okabe and Ito, so that no user
+// has to tell red from green.
 
 export const TEAM_COLOURS = [
   0x56b4e9, 0xe69f00, 0x009e73, 0xf0e442, 0xcc79a7, 0xd55e00, 0x0072b2, 0xf5f5f5,
@@ -34,7 +34,7 @@ export function scale(colour: number, factor: number): number {
   return part(16) | part(8) | part(0);
 }
 
-/** A scale from dark blue over green to yellow that is also a scale of brightness; share 0..1. */
+/** A scale from dark blue over green to yellow; brightness rises along it; share 0..1. */
 export function heat(share: number): number {
   const stops = [0x2a1a5e, 0x31688e, 0x35b779, 0xfde725];
   const at = Math.max(0, Math.min(0.9999, share)) * (stops.length - 1);

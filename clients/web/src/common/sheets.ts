@@ -1,11 +1,10 @@
 // Panels on a small screen: sheets over the map, one at a time, and a bar of buttons that open them.
-// On a large screen the panels stand beside the map and the bar is not seen; style.css says which is
-// which.
+// On a large screen the panels are beside the map and the bar is hidden; style.css has the limit.
 
 import { find, make } from "./dom.js";
 
 export interface Sheet {
-  /** Of the panel's element. */
+  /** Id of the panel's element. */
   id: string;
   title: string;
 }

@@ -1,4 +1,4 @@
-// Panels of which one is seen at a time, and a row of buttons that choose it. Left and right move
+// Panels, one visible at a time, and a row of buttons that choose it. Left and right move
 // between the buttons.
 
 import { make } from "./dom.js";
@@ -9,14 +9,14 @@ export interface Tab {
   content: HTMLElement;
 }
 
-/** `onChosen` is called with the name of the tab that is seen from now on. */
+/** `onChosen` is called with the name of the tab that becomes visible. */
 export function tabs(list: readonly Tab[], label: string,
                      onChosen: (name: string) => void = () => {}): HTMLElement {
   const bar = make("div", { class: "tabs", role: "tablist", "aria-label": label });
   const buttons = list.map(({ name, title, content }, i) => {
     content.setAttribute("role", "tabpanel");
     content.setAttribute("aria-label", title);
-    content.tabIndex = 0; // it may have to be scrolled by keys
+    content.tabIndex = 0; // so that keys can scroll it
     const button = make("button", { type: "button", role: "tab", "data-tab": name,
                                     onclick: () => choose(i) }, title);
     button.addEventListener("keydown", (event) => {

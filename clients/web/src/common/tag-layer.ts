@@ -1,4 +1,4 @@
-// Tags that a game has written on agents (agent.set), as labels below them where there is room.
+// Tags that a game has attached to agents (agent.set), as labels below them where there is room.
 //
 // The server keeps a tag as bytes and does not look into it: text is shown as text, anything else as
 // hexadecimal digits.
@@ -19,7 +19,7 @@ let fontIsThere = false;
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** A tag in letters; empty: there is none. */
+/** A tag as text; empty: there is none. */
 export function tagWords(tag: Uint8Array | undefined): string {
   if (tag === undefined) {
     return "";

@@ -1,4 +1,4 @@
-// The terrain of a view as one texture, a texel per cell, which a shader makes land of.
+// The terrain of a view as one texture, a texel per cell, which a shader draws as a landscape.
 
 import { BufferImageSource, Container, Mesh, MeshGeometry, Shader } from "pixi.js";
 import type { Mirror } from "fogmarch";
@@ -20,8 +20,8 @@ export class TerrainLayer {
   private site = 0;
 
   /**
-   * Repaints rows of the view. With `truth`, what a team does not know shows through darkly, and where
-   * it believes something else than what is true, the cell is marked.
+   * Repaints rows of the view. With `truth`, cells that a team does not know show through darkly, and where
+   * its knowledge is wrong, the cell is marked.
    */
   paint(view: Mirror, rows: readonly [number, number], truth?: Mirror): void {
     const [, , width, height] = view.rect;
@@ -57,7 +57,7 @@ export class TerrainLayer {
 
   /**
    * Says which cells of the view are visible, 1 each; undefined: the page does not know. `unknownToo`:
-   * what is painted where the view knows nothing is to be seen.
+   * what is painted where the view knows nothing is shown, too.
    */
   paintSight(view: Mirror, visible: Uint8Array | undefined, unknownToo = false): void {
     const [, , width, height] = view.rect;

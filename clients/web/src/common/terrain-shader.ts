@@ -1,6 +1,6 @@
 // How terrain is drawn: a texel per cell says what is there, and each pixel looks at its own cell and
-// at the two or three next to it. Corners are cut round, sides that are higher throw a shade, and each
-// terrain has a grain of its own. From far away, where a cell is a few pixels, only its colour is left.
+// at the two or three next to it. Corners are rounded, higher sides cast a shadow, and each terrain has
+// a grain of its own. From far away, where a cell is a few pixels, only its colour is drawn.
 
 export const VERTEX = `#version 300 es
 in vec2 aPosition;
@@ -56,7 +56,7 @@ bool isHigh(int kind) {
   return kind == 2 || kind == 3 || kind == 6 || kind == 7;
 }
 
-// What makes one terrain look unlike another of the same brightness.
+// The grain, which distinguishes terrains of the same brightness.
 vec3 grain(vec3 colour, int kind, vec2 p) {
   vec2 cell = floor(p);
   vec2 t = fract(p);
@@ -100,7 +100,7 @@ void main() {
     int kindAlong = kindOf(along);
     vec2 a = abs(q);
     vec3 near = colour;
-    // A corner that sticks out is cut round, and shows what is around it.
+    // A convex corner is rounded, and shows the ground around it.
     if (kindAcross == kindAlong && kindAcross != kind && kindAcross != 0) {
       float radius = kind >= 6 ? 0.12 : 0.42;
       vec2 out2 = max(a - (0.5 - radius), 0.0);
@@ -120,7 +120,7 @@ void main() {
       if (high) {
         near *= mix(0.62, 1.0, smoothstep(0.02, 0.13, d));
       } else if (nextHigh) {
-        // The sun stands in the north-west.
+        // The sun is in the north-west.
         bool shaded = dx < dy ? side.x < 0 : side.y < 0;
         near *= mix(shaded ? 0.62 : 0.86, 1.0, smoothstep(0.0, shaded ? 0.38 : 0.16, d));
       } else if (kind == 5) {

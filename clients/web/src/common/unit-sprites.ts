@@ -1,5 +1,5 @@
-// The pictures of units, drawn once into one texture: a plate whose shape is the team's, a figure whose
-// shape is the movement class's and which looks where the unit goes, and the ring of a selected one.
+// The pictures of units, drawn once into one texture: a plate in the team's shape, a figure in the
+// movement class's shape that faces where the unit goes, and the ring of a selected unit.
 
 import { Rectangle, Texture } from "pixi.js";
 import { TEAM_SHAPES } from "./palette.js";
@@ -63,7 +63,7 @@ function drawPlate(pen: Pen, shape: (typeof TEAM_SHAPES)[number]): void {
   }
 }
 
-// All look to the right.
+// All face right.
 function drawFigure(pen: Pen, figure: (typeof CLASS_FIGURES)[number]): void {
   pen.lineJoin = "round";
   pen.strokeStyle = INK;

@@ -1,8 +1,8 @@
 // What ticks cost, over the last few hundred of them. Lines differ in colour and in dashes.
 //
-// Deltas tell it, and there is none for a tick in which nothing changed: of a world that ticks and in which
-// nothing happens, stats tells it once a second. While the world stands still there is nothing to draw, and
-// a chart that is empty says so.
+// The numbers come with deltas. A tick in which nothing changed has none: while a world ticks and nothing
+// happens, stats is asked once a second. While the world is stopped there is nothing to draw, and an empty
+// chart says so.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -77,7 +77,7 @@ class Chart {
     }, this.data as uPlot.AlignedData, box);
     new ResizeObserver(() => {
       const width = box.clientWidth - PADDING;
-      if (width > 0 && width !== this.plot.width) { // a tab that is not seen has none
+      if (width > 0 && width !== this.plot.width) { // a hidden tab has none
         this.plot.setSize({ width, height: HEIGHT });
       }
     }).observe(box);
@@ -93,14 +93,14 @@ class Chart {
       return;
     }
     if (last > tick) {
-      this.data.forEach((column) => column.splice(0)); // another world, or the past
+      this.data.forEach((column) => column.splice(0)); // another world, or an earlier tick
     }
     [tick, ...values].forEach((value, i) => this.data[i]!.push(value));
     this.words.hidden = true;
     if (this.data[0]!.length > KEPT) {
       this.data.forEach((column) => column.shift());
     }
-    // The last value is drawn too, however soon it comes and however long none follows.
+    // The last value is drawn too, even if it comes soon after the one before and none follows for long.
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
       this.plot.setData(this.data as uPlot.AlignedData);
@@ -108,7 +108,7 @@ class Chart {
   }
 }
 
-/** Answer of stats. */
+/** The answer of stats. */
 interface Stats {
   server: Record<string, unknown>;
   world: Record<string, unknown>;
@@ -122,14 +122,14 @@ const TEAM_WAITING = 3; // place of `waiting` among them
 export class Charts {
   readonly panel = make("div", { class: "charts" });
   private readonly time: Chart;
-  private stages: Chart | undefined; // once their names are known
+  private stages: Chart | undefined; // made once the names of the stages are known
   private readonly work: Chart;
   private readonly queues: Chart;
   private readonly memory: Chart;
   private readonly agents: Chart;
   private readonly stagesBox = make("div", { class: "stages" });
   private before: { ticks: number; stages: Record<string, number>; expansions: number; moves: number } | undefined;
-  private told = 0; // deltas with a load since stats came last
+  private told = 0; // deltas with a load since the last answer of stats
 
   constructor() {
     this.stagesBox.append(make("div", { class: "chart" }, make("h2", {}, STAGES), emptyWords()));
@@ -169,8 +169,8 @@ export class Charts {
     }
   }
 
-  // stats knows the means since the world began; what the ticks between two answers took is the
-  // difference of the sums.
+  // stats has means since the world began. The time of the ticks between two answers is the difference
+  // of the sums.
   private addStages(tick: number, world: Record<string, unknown>, budgetMs: number): void {
     const [expansions, moves] = [Number(world["expansions"] ?? 0), Number(world["moves"] ?? 0)];
     const stages = (world["stages_ms"] ?? {}) as Record<string, number>;

@@ -1,5 +1,5 @@
-// Other planners for the selected agent: what debug.compare says of each, side by side, their paths on
-// the map, and one of them taken for good.
+// Other planners for the selected agent: what debug.compare says about each, side by side, their paths
+// on the map, and a button that gives the agent one of them.
 
 import { Container, Graphics } from "pixi.js";
 import { PLANNERS, type Client, type Results } from "fogmarch";
@@ -13,7 +13,7 @@ import { SearchOverlay } from "./overlay.js";
 const PLANNERS_MAX = 8;         // of one debug.compare
 const SEARCH_CELLS_MAX = 16384; // of one debug.compare, all planners together
 const FIRST_WISH = "dstar-lite repeated-jps adaptive-astar astar";
-const LANE = 0.13;        // cells between two ways that lead through the same cells, at least
+const LANE = 0.13;        // cells between two paths through the same cells, at least
 const LANE_PIXELS = 2.2;
 
 interface Answer {
@@ -30,7 +30,7 @@ interface Answer {
   search?: number[];
 }
 
-// The columns in which the least is the best.
+// The columns in which the smallest value is the best.
 const COSTS = [
   ["cost", "cost"], ["length", "length"], ["expansions", "expansions"], ["us", "µs"],
   ["open", "open"], ["closed", "closed"], ["bytes", "memory"],
@@ -78,7 +78,7 @@ export class Compare {
     this.clear();
   }
 
-  /** What was compared is of another agent, or of none. */
+  /** Another agent, or none, is selected: the comparison is no longer valid. */
   clear(): void {
     this.answers = [];
     this.shown = undefined;
@@ -160,7 +160,7 @@ export class Compare {
     return TEAM_COLOURS[i % TEAM_COLOURS.length]!;
   }
 
-  // Whose cells are on the map; the same again: none.
+  // Chooses whose cells are on the map; the same planner again: none.
   private showCells(i: number): void {
     this.shown = this.shown === i ? undefined : i;
     this.table.querySelectorAll("tr[data-planner]").forEach((row, k) => {
@@ -169,7 +169,7 @@ export class Compare {
     this.draw();
   }
 
-  // Paths lie beside each other, so that those which share their cells can be told apart.
+  // Paths are drawn beside each other, so that those through the same cells can be told apart.
   private draw(): void {
     this.search.clear();
     this.inspector.overlay.container.visible = this.shown === undefined;

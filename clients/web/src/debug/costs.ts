@@ -54,7 +54,7 @@ export class Costs {
     }
   }
 
-  /** `world` of stats. */
+  /** `world` of the answer of stats. */
   showStages(stats: Record<string, unknown>): void {
     const tick = stats["tick_ms"] as { p50: number; p99: number; max: number } | undefined;
     const stages = (stats["stages_ms"] ?? {}) as Record<string, number>;

@@ -1,12 +1,12 @@
-// Why an agent does what it does, by debug.explain: what made its search continue the last time, always;
-// its orders and replans, when they are asked for.
+// Why an agent does what it does, by debug.explain: always what last made its search continue; its
+// orders and replans on request.
 
 import type { Client, Results } from "fogmarch";
 import { wordsFor } from "../common/connection.js";
 import { count, make } from "../common/dom.js";
 
 const ENTRIES_SHOWN = 8;
-const PERIOD_MS = 1000; // between two questions; each looks through the world's events
+const PERIOD_MS = 1000; // between two requests; each searches the world's events
 
 const HELP: Record<string, string> = { search: "; a joint search looks for a way for those around it",
                                        plan: "; it follows the plan of a joint search" };
@@ -46,13 +46,13 @@ export class Explanation {
     this.lists.replaceChildren();
   }
 
-  /** The lists as well, from now on. */
+  /** From now on shows the lists as well. */
   open(): Promise<void> {
     this.isOpen = true;
     return this.ask();
   }
 
-  /** Something about the agent is new: asks again, at most once a second. */
+  /** Something about the agent changed: asks again, at most once a second. */
   refresh(): void {
     if (this.due === undefined) {
       this.due = setTimeout(() => {

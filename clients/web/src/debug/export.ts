@@ -3,7 +3,7 @@
 import { TERRAINS, type Mirror, type Results } from "fogmarch";
 import { NO_COST, searchCells, type SearchLists } from "./search-cells.js";
 
-/** Saves text as a file of the person at the screen. */
+/** Saves text as a file on the user's computer. */
 export function save(name: string, text: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
@@ -75,7 +75,7 @@ export class Recorder {
   private readonly paths = new Map<number, { first: number; cells: number[] }>();
   private firstTick: number | undefined;
   private lastTick = 0;
-  private readonly blocked = new Set<string>(); // corners of diagonals that could not be entered
+  private readonly blocked = new Set<string>(); // side cells of diagonals that could not be entered
 
   constructor(private readonly diagonals: boolean) {}
 
@@ -112,7 +112,7 @@ export class Recorder {
     return this.firstTick === undefined ? 0 : this.lastTick - this.firstTick + 1;
   }
 
-  // A tick's timesteps. Messages that were merged into one hold more than a step of somebody.
+  // The timesteps of a tick. In messages that were merged into one, an agent may have made several steps.
   private stepsOf(fromX: number, fromY: number, toX: number, toY: number): string[] {
     const letter = (dx: number, dy: number): string => LETTERS.get(`${dx},${dy}`) ?? "W";
     const dx = Math.sign(toX - fromX);
@@ -142,10 +142,10 @@ export class Recorder {
         }
       }
       while (moves.length < (this.ticks - 1) * wait.length) {
-        moves.push("W"); // it is no more
+        moves.push("W"); // it is gone
       }
       if (moves.length === 0) {
-        moves.push(...wait); // an empty list of moves is none that PlanViz can read
+        moves.push(...wait); // PlanViz cannot read an empty list of moves
       }
       return { start: [cells[1]!, cells[0]!, "E"], moves: moves.join(",") };
     });

@@ -1,4 +1,4 @@
-// Keeps the selected agent in the middle of the map, as F does in `fogmarch watch`. Who pans ends it;
+// Keeps the selected agent in the middle of the map, as F does in `fogmarch watch`. Panning ends it,
 // zooming does not.
 
 import type { Mirror } from "fogmarch";
@@ -6,7 +6,7 @@ import type { MapView } from "../common/map-view.js";
 
 export class Follow {
   private on = false;
-  private put: { x: number; y: number; zoom: number } | undefined; // where this has put the map
+  private put: { x: number; y: number; zoom: number } | undefined; // where follow last put the map
   private readonly onKey = (event: KeyboardEvent): void => {
     const { target } = event;
     if (event.key.toLowerCase() === "f" && !event.ctrlKey && !event.altKey && !event.metaKey &&

@@ -11,7 +11,7 @@ import { needsDetails, OVERLAYS, SearchOverlay, type Overlay } from "./overlay.j
 import { AgentTrace, type Inspection } from "./trace.js";
 
 const SEARCH_CELLS_MAX = 16384; // of one report
-const MOVED_MS = 150;           // after the map has moved other cells are asked for
+const MOVED_MS = 150;           // this long after the map has moved, other cells are requested
 const NOBODY = "Click an agent on the map, or type its id.";
 
 export class Inspector {
@@ -24,11 +24,11 @@ export class Inspector {
   onChanged: () => void = () => {};
   /** Called after each report. */
   onReport: () => void = () => {};
-  /** What the game has written on an agent; empty: nothing. */
+  /** The tag that the game has attached to an agent; empty: none. */
   tagOf: (agent: number) => string = () => "";
   private lastExpansions: { tick: number; expansions: number } | undefined;
   private pace = "-";
-  private wished: readonly [number, number, number, number] | undefined; // cells that reports hold
+  private wished: readonly [number, number, number, number] | undefined; // the cells that reports should hold
   private moved: ReturnType<typeof setTimeout> | undefined;
   private readonly explanation: Explanation;
   private readonly body = make("div", { id: "agent-facts", "aria-live": "off" });
@@ -111,7 +111,7 @@ export class Inspector {
     }
   }
 
-  /** A replay went elsewhere: the agent may not be there, or be there again. */
+  /** A replay went to another tick: the agent may be gone, or be back. */
   async lookAgain(): Promise<void> {
     this.lastExpansions = undefined;
     try {
@@ -121,12 +121,12 @@ export class Inspector {
     }
   }
 
-  /** Something was done that a world which stands still does not tell of. */
+  /** Something was done that a stopped world does not report. */
   async refresh(): Promise<void> {
     await this.trace.ask();
   }
 
-  // Wants to know what the panel and the overlay show.
+  // Subscribes to what the panel and the overlay show.
   private async follow(): Promise<void> {
     const { agent, overlayName } = this;
     if (agent === undefined) {
@@ -193,7 +193,7 @@ export class Inspector {
 
   private show(result: Inspection, tick: number | undefined): void {
     if (result.agent !== this.agent) {
-      return; // somebody else was chosen while this was under way
+      return; // another agent was chosen meanwhile
     }
     const before = this.last;
     this.last = result;
@@ -237,7 +237,7 @@ export class Inspector {
     }
   }
 
-  // The map in sight is larger than a report, and the agent is no more in the middle of what it holds.
+  // The visible map is larger than a report, and the agent is no longer in the middle of the report.
   private hasLeft(): boolean {
     const [left, top, width, height] = this.wished ?? [0, 0, 0, 0];
     const [nowLeft, nowTop] = this.rectInSight() ?? [left, top];
@@ -251,7 +251,7 @@ export class Inspector {
     this.map.marks.clear().circle(x + 0.5, y + 0.5, 0.9).stroke({ width: 0.2, color: 0xffffff });
   }
 
-  // Expansions in the tick that has just been, from two reports.
+  // Expansions in the last tick, from two reports.
   private notePace(result: Inspection, tick: number | undefined): void {
     if (tick === undefined) {
       return;

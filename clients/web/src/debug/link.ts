@@ -1,4 +1,4 @@
-// What one looks at, in the address: #world=1&team=2&agent=117&at=40.5,7.5,12&overlay=g, or of a
+// What the page shows, in the address: #world=1&team=2&agent=117&at=40.5,7.5,12&overlay=g, or of a
 // replay #replay=1-arena.journal&tick=250&... With `with` two agents are side by side.
 
 const PERIOD_MS = 250; // between two addresses
@@ -56,7 +56,7 @@ let writing: ReturnType<typeof setTimeout> | undefined;
 let wanted = "";
 let written = 0;
 
-/** Browsers take the address a few times a second; of what comes oftener, the newest. */
+/** Browsers accept a new address a few times a second; of more frequent ones, the newest is set. */
 export function writeLink(look: Look): void {
   wanted = textOf(look);
   writing ??= setTimeout(() => {

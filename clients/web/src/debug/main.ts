@@ -12,7 +12,7 @@ import { WorldView } from "./world-view.js";
 const LIST_PERIOD_MS = 3000;
 
 const drawing = MapView.create(find("map"));
-drawing.catch(() => {}); // said when a session begins
+drawing.catch(() => {}); // reported when a session begins
 
 // For tests, and for the curious at the console.
 const exposed: { map?: MapView; view?: WorldView } = {};
@@ -34,7 +34,7 @@ startPage({
     let shown: number | undefined;
     let replay: number | undefined; // that this page has opened
     let opening = 0;                // of what is shown next
-    const opened = new Set<string>(); // journals that were; the address does not open them again
+    const opened = new Set<string>(); // journals opened before; the address does not open them again
     const list = make("div", { id: "worlds", role: "group", "aria-label": "worlds" });
     const journals = new Journals(client, (file) => void attempt(() => openJournal(file)));
     const left = find("left");
@@ -76,7 +76,7 @@ startPage({
       }
     };
 
-    // A view of it goes when the server says that it has ended.
+    // Its view is removed when the server says that it has ended.
     const closeReplay = async (): Promise<void> => {
       const world = replay;
       replay = undefined;
@@ -92,7 +92,7 @@ startPage({
           await openJournal(file);
           return;
         } catch (error) {
-          showProblem(wordsFor(error)); // and show what there is
+          showProblem(wordsFor(error)); // and show the worlds that exist
         }
       }
       if (worlds.length > 0) {
@@ -126,7 +126,7 @@ startPage({
       }
     });
     left.replaceChildren(group("Worlds", list), journals.element);
-    // What is wrong stays to be read.
+    // The problem stays on the screen.
     await fill().catch((error: unknown) => showProblem(wordsFor(error)));
     const timer = setInterval(() => void fill().catch(console.info), LIST_PERIOD_MS);
     return () => {

@@ -52,12 +52,12 @@ export function needsDetails(overlay: Overlay): boolean {
   return overlay === "key" || overlay === "learned" || overlay === "parents";
 }
 
-// Keys of one number lie in the lower half; those of two have the first in the upper one.
+// Keys of one number are in the lower half; keys of two numbers have the first in the upper half.
 function hasPairs(cells: readonly SearchCell[]): boolean {
   return cells.some(({ open, details }) => open && details !== undefined && details.key[0] > 0);
 }
 
-// NO_COST: there is none. `pairs`: keys have two numbers, and the first one is meant.
+// NO_COST: there is none. `pairs`: keys have two numbers; this takes the first.
 function valueOf(cell: SearchCell, overlay: Overlay, pairs: boolean): number {
   switch (overlay) {
     case "g": return cell.g;
@@ -90,7 +90,7 @@ function textOf(cell: SearchCell, overlay: Overlay, pairs: boolean): string {
   }
 }
 
-// What is left of a goal field in tiles that changed since is chequered.
+// Tiles of a goal field that changed since are chequered.
 function staleWords(cells: readonly SearchCell[]): string {
   const stale = cells.filter((cell) => cell.stale).length;
   return stale === 0 ? "" : `; ${stale} chequered pink are stale: their tile has changed since`;
@@ -112,7 +112,7 @@ function legendOf(cells: readonly SearchCell[], overlay: Overlay, least: number,
 
 export class SearchOverlay {
   readonly container = new Container();
-  /** Cells drawn the last time. */
+  /** Cells that were drawn last. */
   count = 0;
   /** What the colours mean, in words. */
   legend = "";
@@ -232,7 +232,7 @@ export class SearchOverlay {
     this.sprite.visible = true;
   }
 
-  // A source of the same size is written again: a new one for each drawing waits long to be given back.
+  // A source of the same size is written again: new ones would be released late.
   private showPixels(pixels: Uint8Array, width: number, height: number): void {
     const { source } = this;
     if (source !== undefined && source.pixelWidth === width && source.pixelHeight === height) {
@@ -256,7 +256,7 @@ export class SearchOverlay {
       const dy = details.parent[1] - y;
       const length = Math.hypot(dx, dy);
       if (length === 0) {
-        continue; // its own parent: it has none
+        continue; // its own parent means that it has none
       }
       const sideX = (-dy / length) * thick;
       const sideY = (dx / length) * thick;

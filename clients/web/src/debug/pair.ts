@@ -1,5 +1,5 @@
-// Two agents side by side: one that was kept, and the selected one. What differs is bold; the path of
-// the one that was kept is drawn too.
+// Two agents side by side: a kept one and the selected one. Differences are bold; the path of the kept
+// one is drawn too.
 
 import { Graphics } from "pixi.js";
 import type { Client } from "fogmarch";
@@ -36,9 +36,9 @@ const ROWS: readonly (readonly [string, (report: Inspection) => string])[] = [
 
 export class Pair {
   readonly panel: HTMLElement;
-  /** The one that was kept. */
+  /** The kept agent. */
   agent: number | undefined;
-  /** Called when another one was kept. */
+  /** Called when another agent is kept. */
   onChanged: () => void = () => {};
   private readonly trace: AgentTrace;
   private readonly about = make("p", { id: "paired", class: "hint" });
@@ -99,7 +99,7 @@ export class Pair {
       "side, after every tick.";
   }
 
-  /** There is news of the selected one. */
+  /** There is a new report about the selected agent. */
   show(): void {
     const { kept } = this;
     if (kept === undefined) {

@@ -1,14 +1,14 @@
 // The row under the map while a replay is shown: goes to any tick, forwards and backwards, and plays.
 //
-// A user who drags wants the last place only: one seek is under way, and another one is sent when that
-// takes long; the server lets the later one take its place.
+// A user who drags wants only the last place: one seek is under way, and another one is sent when that
+// takes long; on the server the later seek replaces the earlier one.
 
 import type { Client, Results } from "fogmarch";
 import { attempt } from "../common/connection.js";
 import { count, make, showProblem } from "../common/dom.js";
 
-const IMPATIENCE_MS = 150; // a seek under way for so long is not waited for
-const LOOK_MS = 250;       // between two questions how far it is
+const IMPATIENCE_MS = 150; // after this long the next seek does not wait for the last
+const LOOK_MS = 250;       // between two requests for its progress
 const FAR = 10;            // ticks, with Shift
 
 type World = Results["world.info"];
@@ -28,7 +28,7 @@ export class Scrubber {
   private first: number;
   private last: number;
   private playing: boolean;
-  private wanted: number | undefined; // on the way there
+  private wanted: number | undefined; // the tick of the seek under way
   private sent: number | undefined;
   private sentAt = 0;
   private under = 0;                  // seeks that are not answered
@@ -89,7 +89,7 @@ export class Scrubber {
     this.show();
   }
 
-  /** Goes to a tick, or as near as the journal has it. */
+  /** Goes to a tick, or to the nearest one in the journal. */
   seek(tick: number): void {
     this.wanted = Math.max(this.first, Math.min(this.last, Math.round(tick)));
     this.show();
@@ -167,7 +167,7 @@ export class Scrubber {
     event.preventDefault();
   }
 
-  // How far a long seek is, and what ticks in which nothing changed do not tell.
+  // The progress of a long seek, and the tick where nothing changed and no message came.
   private async look(): Promise<void> {
     const seeks = this.under > 0 && performance.now() - this.sentAt > LOOK_MS;
     if (this.ended || (!seeks && !this.playing)) {
@@ -177,7 +177,7 @@ export class Scrubber {
     const info = await this.client.call("world.info", { world: this.world }).catch(() => undefined);
     const replay = info === undefined ? undefined : replayOf(info);
     if (info === undefined || replay === undefined || this.ended || under !== this.under) {
-      return; // the end was said already; or a seek was answered meanwhile
+      return; // the end was already reported, or a seek was answered meanwhile
     }
     this.tick = info.tick;
     this.last = replay.last_tick;

@@ -24,7 +24,7 @@ const PAINTS = [
   ["cost", "cost"],
 ] as const;
 
-const CLICK_REACH = 3;    // cells around a click in which the nearest agent is taken
+const CLICK_REACH = 3;    // cells around a click in which the nearest agent is selected
 const SPAWNED_MAX = 1024; // with one click
 const RECTS_MAX = 16384 / 4; // of one terrain.set
 
@@ -166,14 +166,14 @@ export class Tools {
         await this.edit(cell, cell);
         break;
       case "build":
-        break; // when the button goes up
+        break; // done when the button is released
       case "demolish":
         await this.demolish(cell);
         break;
     }
   }
 
-  // A square of them around the cell, each where the nearest free cell is.
+  // A square of agents around the cell, each on the nearest free cell.
   private async spawn(cell: Cell): Promise<void> {
     const wanted = Math.max(1, Math.min(SPAWNED_MAX, Math.floor(Number(this.number.value))));
     const side = Math.ceil(Math.sqrt(wanted));

@@ -1,8 +1,8 @@
-// What debug.subscribe says about one agent, after every tick, for as long as somebody wants it.
+// What debug.subscribe says about one agent, after every tick, while the page wants it.
 //
-// What is wanted may change at any time: another agent, another part of the map. One change is made at
-// a time: end the old subscription, begin the new one, and ask once how things are now, for a world
-// that stands still says nothing by itself. Of what comes, one report a frame is shown, the newest.
+// The page may ask for another agent or another part of the map at any time. One change is made at a
+// time: end the old subscription, begin the new one, and ask once for the current state, because a
+// stopped world sends nothing by itself. One report a frame is shown, the newest.
 
 import type { Client, Results } from "fogmarch";
 import { wordsFor } from "../common/connection.js";
@@ -24,7 +24,7 @@ export class AgentTrace {
   onReport: (report: Inspection, tick: number | undefined) => void = () => {};
   /** Called when there is nothing to report, and why. */
   onSilence: (words: string) => void = () => {};
-  /** Reports of debug.subscribe that came, for those who count. */
+  /** How many reports of debug.subscribe have come. */
   received = 0;
   private wanted: Wish | undefined;
   private current: Wish | undefined;
@@ -67,7 +67,7 @@ export class AgentTrace {
     return this.settle();
   }
 
-  /** Asks how things are now. */
+  /** Asks for the current state. */
   async ask(): Promise<void> {
     const wish = this.current;
     if (wish === undefined) {
@@ -94,14 +94,14 @@ export class AgentTrace {
   }
 
   private async change(): Promise<void> {
-    await Promise.resolve(); // `settling` is set before this ends
+    await Promise.resolve(); // so that `settling` is set before this ends
     while (!isSame(this.current, this.wanted)) {
       const wish = this.wanted;
       const before = this.subscription;
       this.subscription = undefined;
       this.current = wish;
       try {
-        if (before !== undefined) { // it may have ended by itself
+        if (before !== undefined) { // unless it has ended by itself
           await this.client.call("debug.unsubscribe", { world: this.world, subscription: before })
             .catch((error: unknown) => console.info(wordsFor(error)));
         }

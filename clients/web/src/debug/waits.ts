@@ -1,6 +1,6 @@
-// Who waits for whom: an arrow from an agent that cannot continue to the one that stands in its way. Of
-// the selected agent the whole chain, also in words, by debug.explain; if one asks for it, of all that wait
-// in sight, and of all who are stuck, wherever, by debug.jams: with rings around them a jam is seen at a glance.
+// Who waits for whom: an arrow from an agent that cannot continue to the one that blocks it. For the
+// selected agent the whole chain, also in words, by debug.explain. On request also for all waiting agents
+// in sight, and by debug.jams for all stuck agents of the map, with rings around them.
 
 import { Graphics } from "pixi.js";
 import { AGENT_STATES, type Client, type Mirror } from "fogmarch";
@@ -8,7 +8,7 @@ import { count, make } from "../common/dom.js";
 import type { MapView } from "../common/map-view.js";
 
 const PERIOD_MS = 1000;
-const ASKED_MAX = 40; // agents in sight; each question looks through the world's events
+const ASKED_MAX = 40; // agents in sight; each request searches the world's events
 const LINK = 3;       // numbers of each of a chain: id, x, y
 const WAITING = ["waiting", "blocked"].map((state) => AGENT_STATES.indexOf(state as never));
 
@@ -23,7 +23,7 @@ export class Waits {
   private pairs = new Map<number, number>(); // who waits, for whom
   private stuck: readonly number[] = [];
   private jams = ""; // in words
-  private shownStuck = 0; // that was gone to last
+  private shownStuck = 0; // the stuck agent shown last
   private asking = false;
   private ended = false;
 
@@ -49,7 +49,7 @@ export class Waits {
     return [...this.pairs];
   }
 
-  /** Who is stuck, as last drawn. */
+  /** Stuck agents, as last drawn. */
   get foundStuck(): readonly number[] {
     return this.stuck;
   }
@@ -111,15 +111,15 @@ export class Waits {
         this.say(chain);
       }
     } catch {
-      this.pairs = new Map(); // the world, or an agent, is no more
+      this.pairs = new Map(); // the world, or an agent, is gone
       this.stuck = [];
     } finally {
       this.asking = false;
     }
   }
 
-  // The selected agent, whom it waits for, whom that one waits for, and so on; a circle ends with one
-  // who was named before.
+  // The selected agent, the one it waits for, the one that one waits for, and so on; a circle ends with an
+  // agent that was named before.
   private async chainOf(agent: number, pairs: Map<number, number>): Promise<number[]> {
     const { waits_for } = await this.client.call("debug.explain", { world: this.world, agent });
     const chain = [agent, ...waits_for.filter((_, i) => i % LINK === 0)];
@@ -127,7 +127,7 @@ export class Waits {
     return chain;
   }
 
-  // Who is stuck, by their ids; notes for whom they and those in sight wait.
+  // The ids of stuck agents; notes for whom they and the agents in sight wait.
   private async everybody(pairs: Map<number, number>): Promise<number[]> {
     const { stuck, groups, agents } = await this.client.call("debug.jams", { world: this.world });
     const list = agents as unknown as { agent: number; blocker: number }[];

@@ -51,8 +51,8 @@ export class WorldView {
   private nameTime: () => void = () => {}; // of the buttons that stop and start the clock
   private infoRead = 0;
   private tab = "charts";
-  private readonly scrubber: Scrubber | undefined; // of a replay
-  private readonly file: string | undefined;       // of a replay: its journal
+  private readonly scrubber: Scrubber | undefined; // only of a replay
+  private readonly file: string | undefined;       // the journal of a replay
 
   constructor(
     private readonly client: Client,
@@ -112,7 +112,7 @@ export class WorldView {
       find("left").append(this.timePanel(), this.tools.panel, this.recordPanel());
     } else {
       this.scrubber = new Scrubber(find("scrubber"), client, world, close);
-      map.app.resize(); // its row has come
+      map.app.resize(); // its row was added
       this.scrubber.onArrived = () => {
         void this.inspector.lookAgain();
         this.infoRead = 0; // there may be other teams
@@ -236,7 +236,7 @@ export class WorldView {
     this.recorder?.take(mirror);
   }
 
-  // In ticks in which nothing changed there is no message: stats tells of them.
+  // Ticks in which nothing changed send no message: stats tells the tick.
   private showTick(tick: number): void {
     const agents = this.truth?.mirror.agentCount ?? 0;
     this.clock.textContent = `tick ${count(tick)}, ${count(agents)} agents`;
@@ -253,7 +253,7 @@ export class WorldView {
     }
   }
 
-  // A replay offers all that were there at some tick.
+  // A replay offers all teams that existed at some tick.
   private takeTeams(teams: number): void {
     if (this.file === undefined ? teams !== this.world.teams : teams > this.world.teams) {
       this.world.teams = teams;
@@ -308,7 +308,7 @@ export class WorldView {
     writeLink(this.look);
   }
 
-  // To exactly this, tick included: of a world with a journal to that journal, for the world continues.
+  // A link to exactly this, tick included. It leads to the world's journal if there is one: the world goes on.
   private async exactLink(): Promise<string> {
     const { world: _, ...look } = { ...this.look, tick: this.scrubber?.tick ?? this.truth!.mirror.tick };
     if (this.file === undefined) {
@@ -411,7 +411,7 @@ export class WorldView {
     }
   }
 
-  // Others may have made a team, or stopped the clock.
+  // Other clients may have made a team, or stopped the clock.
   private takeInfo(info: World): void {
     this.takeTeams(info.teams);
     this.world.tick_hz = info.tick_hz;

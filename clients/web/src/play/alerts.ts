@@ -1,4 +1,5 @@
-// Who has stopped for an enemy (orders with `alert`), until it is told to go on. A sign stands above each.
+// Units that have stopped for an enemy (orders with `alert`), until they are told to continue. A sign is
+// drawn above each.
 
 import { Graphics } from "pixi.js";
 import type { Alert, Ended, Mirror } from "fogmarch";
@@ -21,7 +22,7 @@ export class Alerts {
     this.signs.destroy();
   }
 
-  /** Those that wait to be told to go on. */
+  /** Units that wait to be told to continue. */
   get list(): number[] {
     return [...this.stopped.keys()];
   }
@@ -43,7 +44,7 @@ export class Alerts {
     }
   }
 
-  /** How it is, whatever this page has heard: others may have told them to go on, and a page that was loaded
+  /** The true state, whatever this page has heard: others may have told them to continue, and a page that was loaded
    * again has heard nothing. */
   told(units: readonly UnitReport[]): void {
     for (const { agent, alerted, orders } of units) {

@@ -23,13 +23,13 @@ import { Sites, type SiteMode } from "./sites.js";
 
 type OrderKind = (typeof ORDER_KINDS)[number];
 
-const AROUND = 8;         // cells from the cross to whom a key selects
-const AGAIN_MS = 500;     // a group called twice in so short a time is looked at
-const CELLS_AROUND = 40;  // of a base, on the first screen
+const AROUND = 8;         // cells from the cross to the units that a key selects
+const AGAIN_MS = 500;     // calling a group twice within this time moves the screen to it
+const CELLS_AROUND = 40;  // around a base, on the first screen
 const KEEP_PERIOD_MS = 1000;
-const ALERT = 8;          // cells from a unit to the enemy for whom it stops, unless the world sees another way
+const ALERT = 8;          // cells from a unit to an enemy at which it stops, unless the world has a sight radius
 const ALERT_MAX = 64;
-const GO_ON_S = 5;        // who goes on stops for nobody so long: the enemy is still there
+const GO_ON_S = 5;        // for so long a continuing unit stops for no enemy: the enemy is still there
 
 type AimMode = "attack" | "patrol" | "guard" | "follow";
 
@@ -37,7 +37,7 @@ function isSite(mode: Mode): mode is SiteMode {
   return mode === "wall" || mode === "house";
 }
 
-// Whether it asks for a place or a unit to which the selected ones are sent.
+// Whether the mode asks for a place or a unit to send the selected units to.
 function isAim(mode: Mode): mode is AimMode {
   return mode === "attack" || mode === "patrol" || mode === "guard" || mode === "follow";
 }
@@ -57,10 +57,10 @@ export class Game {
   private readonly buildings = new BuildingLayer();
   private readonly tip = find("tip");
   private mode: Mode = "command";
-  private corner: Cell | undefined; // where a building begins, given by the keyboard
+  private corner: Cell | undefined; // a corner of a building, set by the keyboard
   private called: { group: number; at: number } | undefined;
-  private deadline = 0; // seconds after which orders end; 0: when they are done
-  private isDone = false; // an order was given in this mode, which Shift has kept
+  private deadline = 0; // seconds after which orders end; 0: no deadline
+  private isDone = false; // an order was given in this mode, which Shift keeps
   private readonly onKey = (event: KeyboardEvent): void => this.key(event);
   private readonly onKeyUp = (event: KeyboardEvent): void => {
     if (event.key === "Shift") {
@@ -202,7 +202,7 @@ export class Game {
     return this.client.welcome.role === "admin" || Number(this.world.rules["players_build"] ?? 0) > 0;
   }
 
-  // For when the page comes back.
+  // For the next load of the page.
   private keep(): void {
     this.memory.at = { ...this.map.middle, zoom: this.map.zoom };
     this.memory.keep();
@@ -257,7 +257,7 @@ export class Game {
         if (this.mode === "command") {
           void attempt(() => this.goOrFollow(cell, press.shiftKey, press.byTouch));
         } else {
-          this.use("command"); // as everywhere, the right button ends it
+          this.use("command"); // the right button ends the mode, as everywhere
         }
       },
       hover: (cell) => {
@@ -312,8 +312,8 @@ export class Game {
     });
   }
 
-  // A place, or a unit, for the order that the mode means. Shift keeps the mode, and puts the order
-  // behind those that they have.
+  // A place or a unit for the order of this mode. Shift keeps the mode, and puts the order behind the
+  // orders that the units have.
   private aim(cell: Cell, { shiftKey, byTouch }: { shiftKey: boolean; byTouch: boolean }): void {
     const { mode } = this;
     if (mode === "patrol" && (shiftKey || byTouch)) {
@@ -360,7 +360,7 @@ export class Game {
       : this.send("patrol", last, queue, { goals, ...(loop ? { loop } : {}) })));
   }
 
-  // As far as units see: an enemy is noticed as soon as it can be.
+  // As far as units see, so that an enemy is noticed as soon as possible.
   private get alertRadius(): number {
     const sight = Number(this.world.rules["sense_radius"] ?? 0);
     return sight > 0 ? Math.min(ALERT_MAX, sight) : ALERT;
@@ -419,7 +419,7 @@ export class Game {
     this.selection.choose({ x: x - AROUND, y: y - AROUND }, { x: x + AROUND, y: y + AROUND }, add);
   }
 
-  // Called twice, a group is looked at too.
+  // Called twice, the screen moves to the group.
   private callGroup(group: number): void {
     const now = performance.now();
     this.selection.callGroup(group);
@@ -444,7 +444,7 @@ export class Game {
     this.selection.chooseThese(agents);
   }
 
-  /** Looks at what is selected, or at the team's units. */
+  /** Moves the screen to the selected units, or to the team's units. */
   private goHome(): void {
     const wasEmpty = this.selection.ids.size === 0;
     if (wasEmpty) {
@@ -467,7 +467,7 @@ export class Game {
 
   // ---- orders -----------------------------------------------------------------------------------
 
-  // To a cell, or after the unit that stands there: an enemy until they have caught up with it.
+  // Sends units to a cell, or after the unit that stands there; an enemy is followed until it is caught.
   private async goOrFollow(cell: Cell, queue: boolean, byFinger = false): Promise<void> {
     const target = this.map.zoom < 4 ? undefined : this.selection.agentAt(cell, byFinger);
     if (target === undefined || target.team === this.team || this.selection.ids.has(target.id)) {
@@ -482,7 +482,7 @@ export class Game {
     await this.send("follow", undefined, queue, { target, ...(isChase ? { once: true } : {}) });
   }
 
-  // Those of the selected who stopped for an enemy, or all who did.
+  // Those selected units that stopped for an enemy, or all units that did.
   private async goOn(agents = this.alerts.list.filter((id) => this.selection.ids.has(id))): Promise<void> {
     const list = agents.length > 0 ? agents : this.alerts.list;
     if (list.length === 0) {
@@ -514,7 +514,7 @@ export class Game {
         : { deadline: Math.max(1, Math.round(this.deadline * this.world.tick_hz)) }),
       ...more,
     });
-    this.reports.orderGiven(); // what was asked meanwhile may be of before
+    this.reports.orderGiven(); // an answer that is under way may be older than the order
     if (kind === "stop") {
       this.plans.forget(agents);
     } else {

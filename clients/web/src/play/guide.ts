@@ -1,5 +1,5 @@
-// The four things to do, for who is here for the first time: each is ticked off when it is done. And
-// the list of all keys.
+// The four things to do, for first-time users: each is ticked off when it is done. And the list of all
+// keys.
 
 import { make } from "../common/dom.js";
 
@@ -30,7 +30,7 @@ function wordsFor(deed: Deed): [string, string] {
   }
 }
 
-/** Ticks off deeds, until all are done or the player has read enough. */
+/** Ticks things off until all are done or the player closes the list. */
 export class Guide {
   readonly element = make("section", { id: "guide", "aria-label": "four things to do", hidden: true });
   private readonly entries = new Map<Deed, HTMLElement>();
@@ -48,7 +48,7 @@ export class Guide {
                         make("button", { type: "button", onclick: () => this.close() }, "got it"));
   }
 
-  /** Shows it to who has not seen it. */
+  /** Shows it to users who have not seen it. */
   greet(): void {
     this.element.hidden = localStorage.getItem(SEEN) !== null;
   }

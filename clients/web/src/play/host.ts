@@ -1,5 +1,5 @@
 // Begins a match: a world with units of three kinds for each player, and a token for each seat. For
-// admins; on loopback without tokens that is everybody.
+// admins; on loopback without tokens every client is one.
 
 import type { Client } from "fogmarch";
 import { attempt } from "../common/connection.js";

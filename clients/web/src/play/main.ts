@@ -12,10 +12,10 @@ import { Guide, helpDialog } from "./guide.js";
 import { hostPanel } from "./host.js";
 import { Memory } from "./memory.js";
 
-const SEAT_PERIOD_MS = 2000; // between two looks whether the world of a seat is there
+const SEAT_PERIOD_MS = 2000; // between two checks whether the world of a seat exists
 
 const drawing = MapView.create(find("map"));
-drawing.catch(() => {}); // said when a session begins
+drawing.catch(() => {}); // reported when a session begins
 
 // For tests, and for the curious at the console.
 const exposed: { map?: MapView; client?: Client; game?: Game | undefined } = {};
@@ -29,7 +29,7 @@ find("over").prepend(guide.element);
 document.body.append(help);
 find("help-open").addEventListener("click", () => help.showModal());
 
-// A token that came with the address does not stay in it.
+// A token that came in the address is removed from it.
 const seat = new URLSearchParams(location.hash.slice(1)).get("seat");
 if (seat !== null) {
   sessionStorage.setItem("fogmarch-token-play", seat);
@@ -40,7 +40,7 @@ function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-// The world of a player's seat may be gone, or not be back yet after a restart of the server.
+// The world of a player's seat may be gone, or not yet back after a restart of the server.
 async function worldOfSeat(client: Client): Promise<number> {
   for (;;) {
     const { worlds } = await client.call("world.list", {});
@@ -66,7 +66,7 @@ async function chooseSeat(client: Client): Promise<{ world: number; team: number
   return world === 0 ? undefined : { world, team: Number(query.get("team") ?? 1) };
 }
 
-// What those who are nobody's player find in the sheet "match".
+// What users without a player's seat find in the sheet "match".
 function fillMatch(client: Client, info: Results["world.info"] | undefined, team: number): void {
   const match = find("match");
   match.replaceChildren();

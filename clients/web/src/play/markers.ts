@@ -1,5 +1,5 @@
-// Where orders went: a ring that closes on the place, and lines from each selected unit through all it
-// is to do, along the cells of its path as far as these are known.
+// Where orders went: a ring that closes on the place, and lines from each selected unit through all its
+// orders, along the cells of its path as far as these are known.
 
 import { Graphics } from "pixi.js";
 import type { Mirror } from "fogmarch";
@@ -7,7 +7,7 @@ import type { Cell, MapView } from "../common/map-view.js";
 import type { Plans } from "./plans.js";
 
 const MARK_MS = 900;
-const LINES_MAX = 250; // units whose plans are drawn
+const LINES_MAX = 250; // units whose orders are drawn
 const COLOURS = { go: 0xffffff, follow: 0xf0e442, build: 0x56b4e9, attack: 0xd55e00 } as const;
 
 export type MarkKind = keyof typeof COLOURS;

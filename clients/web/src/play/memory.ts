@@ -1,5 +1,5 @@
-// What a player has made of a seat and what outlives the connection and a reload of the page: control
-// groups, and where the screen was. Kept for the tab, for a seat is a tab's too.
+// What a player has set up and what outlives the connection and a reload of the page: control groups,
+// and where the screen was. Kept for each tab, because a seat belongs to a tab.
 
 export interface Place {
   x: number;
@@ -23,7 +23,7 @@ export class Memory {
       kept.groups?.forEach(([number, ids]) => memory.groups.set(number, ids));
       memory.at = kept.at;
     } catch {
-      // nothing that this page has written
+      // not written by this page
     }
     return memory;
   }

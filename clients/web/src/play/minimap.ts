@@ -1,6 +1,6 @@
-// The whole map, small: what the team knows, who stands where, what is on the screen. A click looks
-// there, or chooses the place for an order that wants one; a right click or a finger that rests sends the
-// selected units there. Where units stopped for an enemy, rings close on the place.
+// The whole map, small: what the team knows, where units are, what is on the screen. A click moves the
+// screen there, or chooses the place for an order that needs one; a right click or a finger that rests
+// sends the selected units there. Where units stopped for an enemy, rings close on the place.
 
 import type { Mirror } from "fogmarch";
 import { css, lookColour, scale, teamColour } from "../common/palette.js";
@@ -21,7 +21,7 @@ export class Minimap {
   });
   /** Called when the selected units are sent to a cell. */
   onCommand: (cell: Cell, queue: boolean) => void = () => {};
-  /** A click, before it looks there; true: an order has taken it. */
+  /** A click, before the screen moves there; true: an order has taken it. */
   onAim: (cell: Cell, queue: boolean) => boolean = () => false;
   /** Which cells are visible, if that is known. */
   visible: () => Uint8Array | undefined = () => undefined;
@@ -47,7 +47,7 @@ export class Minimap {
       go(event);
       if (event.pointerType === "touch") {
         this.held = setTimeout(() => {
-          map.centre({ x, y }); // a finger that sends does not look
+          map.centre({ x, y }); // a finger that sends units does not move the screen
           navigator.vibrate?.(15);
           this.command(event);
         }, HOLD_MS);
@@ -131,7 +131,7 @@ export class Minimap {
     }
   }
 
-  // All outlines first; a colour is set where the team changes, for that takes longer than drawing.
+  // All outlines first; the colour is set only where the team changes, because that is slower than drawing.
   private drawUnits(left: number, top: number, scaled: number): void {
     const { context, view } = this;
     context.fillStyle = "#101010";

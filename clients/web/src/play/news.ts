@@ -1,5 +1,5 @@
-// What became of orders: a line for each, newest first; a click goes where it was. Who stopped for an
-// enemy can be told to go on in that line.
+// How orders ended: a line for each, newest first; a click moves the screen to the place. Units that
+// stopped for an enemy can be told to continue in that line.
 //
 // A group arrives over some seconds. Ends of the same kind, near each other, shortly after each other,
 // are one line with a number.
@@ -25,7 +25,7 @@ const WORDS: Record<string, string> = {
   deadline: "had no more time",
 };
 const STOPPED = "stopped";
-// What the player did is no news to the player.
+// The player's own actions are no news.
 const OWN_DOING = ["replaced", "cancelled"];
 
 interface Line {
@@ -42,8 +42,8 @@ export class News {
   readonly list = make("ol", { id: "news", "aria-label": "news", "aria-live": "polite" });
   private lines: Line[] = [];
 
-  /** `go`: called with the place of the line that was clicked, and whose it is; `resume`: with those that
-   * stopped and are to go on. */
+  /** `go`: called with the place of the line that was clicked, and its agents; `resume`: with those that
+   * stopped and shall continue. */
   constructor(private readonly go: (cell: Cell, agents: number[]) => void,
               private readonly resume: (agents: number[]) => void) {}
 
@@ -61,7 +61,7 @@ export class News {
     }
   }
 
-  /** Units stopped for an enemy; the line is of where that stood. */
+  /** Units stopped for an enemy; the line leads to where the enemy stood. */
   takeAlerts(alerts: readonly Alert[]): void {
     for (const { agent, x, y } of alerts) {
       this.note(STOPPED, agent, x, y);
@@ -84,7 +84,7 @@ export class News {
     }
   }
 
-  /** Goes where the newest line is from. */
+  /** Moves the screen to the place of the newest line. */
   goToNewest(): void {
     const line = this.lines[0];
     if (line !== undefined) {
@@ -104,7 +104,7 @@ export class News {
 
   private write({ reason, count: ends, agents, x, y, button }: Line): void {
     const words = reason === STOPPED ? "stopped for an enemy" : WORDS[reason] ?? reason.replaceAll("_", " ");
-    const count = reason === STOPPED ? agents.size : ends; // one that goes on may stop again
+    const count = reason === STOPPED ? agents.size : ends; // a unit that continues may stop again
     button.replaceChildren(`${count} ${count === 1 ? "unit" : "units"}: ${words} `,
                            make("span", {}, `${Math.round(x)}, ${Math.round(y)}`));
   }

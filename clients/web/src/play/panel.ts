@@ -1,5 +1,5 @@
-// What stands beside the map: the small map, who is selected, control groups, orders. A button for
-// everything that a key does.
+// What is beside the map: the small map, selected units, control groups, orders. A button for everything
+// that a key does.
 
 import { AGENT_STATES, type Mirror, type Results } from "fogmarch";
 import type { MovementClass } from "../common/classes.js";
@@ -29,7 +29,7 @@ export interface Deeds {
   use(mode: Mode): void;
   send(kind: "stop" | "hold" | "explore"): void;
   goOn(): void;
-  /** From now on orders end after so many seconds; 0: when they are done. */
+  /** From now on orders end after so many seconds; 0: no deadline. */
   setDeadline(seconds: number): void;
   nextIdle(): void;
   callGroup(number: number): void;
@@ -37,7 +37,7 @@ export interface Deeds {
 
 const DEADLINES = [["0", "when done"], ["10", "after 10 s"], ["30", "after 30 s"], ["120", "after 2 min"]] as const;
 const GROUPS = 9;
-const HOLD_MS = 500; // a press on a group's button that makes it again
+const HOLD_MS = 500; // a press on a group's button that replaces the group
 
 export class Panel {
   private readonly facts = make("div", { id: "selection" });
@@ -64,7 +64,7 @@ export class Panel {
     this.refresh();
   }
 
-  /** The mode that clicks are in. */
+  /** The mode of clicks. */
   showMode(mode: Mode): void {
     for (const [name, button] of this.modes) {
       button.setAttribute("aria-pressed", String(name === mode));
@@ -104,8 +104,8 @@ export class Panel {
     return box;
   }
 
-  // A click calls a group, or makes one of the selected units where there is none; a long press makes
-  // it again.
+  // A click calls a group, or makes one of the selected units if there is none; a long press replaces
+  // it.
   private groupRow(deeds: Deeds): HTMLElement {
     const row = make("div", { class: "groups", role: "group", "aria-label": "control groups" });
     for (let number = 1; number <= GROUPS; number++) {
@@ -143,7 +143,7 @@ export class Panel {
     }
   }
 
-  /** Says how things are now. */
+  /** Shows the current state. */
   refresh(): void {
     const { view, team, selection } = this;
     const states = new Map<string, number>();

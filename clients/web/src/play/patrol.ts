@@ -22,7 +22,7 @@ export class Patrol {
     return this.points.length;
   }
 
-  /** One point more; returns how many there are. */
+  /** Adds a point; returns how many there are. */
   add(cell: Cell): number {
     if (this.points.length < POINTS_MAX) {
       this.points.push(cell);
@@ -36,7 +36,7 @@ export class Patrol {
     this.line.clear();
   }
 
-  /** What was chosen, for agent.order; the points are let go of. Who ends where it began goes round and round. */
+  /** The chosen points, for agent.order; forgets them. A patrol that ends where it began is a loop. */
   take(): { goals: number[]; loop: boolean; last: Cell } {
     const { points } = this;
     const [first] = points;

@@ -1,6 +1,5 @@
-// What the player's units are to do: as this page has ordered it, and as the server says it is, which
-// knows what was ordered before a reload. An order is forgotten when it ends, which the view's deltas
-// tell.
+// The orders of the player's units: as this page gave them, and as the server reports them, which knows
+// orders from before a reload. An order is removed when it ends, as the view's deltas say.
 
 import type { Ended } from "fogmarch";
 import type { Step } from "./markers.js";
@@ -30,13 +29,13 @@ export class Plans {
     });
   }
 
-  /** These have nothing to do. */
+  /** These units have nothing to do. */
   forget(agents: readonly number[]): void {
     agents.forEach((agent) => this.byAgent.delete(agent));
     agents.forEach((agent) => this.reports.delete(agent));
   }
 
-  /** How it is with these, and with nobody else that matters now. */
+  /** The state of these units, as the server reports it. */
   told(units: readonly UnitReport[]): void {
     for (const unit of units) {
       this.reports.set(unit.agent, unit);
@@ -60,12 +59,12 @@ export class Plans {
     }
   }
 
-  /** All that it is to do: first what it does now. */
+  /** All orders of a unit, the current one first. */
   orders(agent: number): readonly Planned[] {
     return this.byAgent.get(agent) ?? [];
   }
 
-  /** Of that, what has a place. */
+  /** Those of them that have a place. */
   of(agent: number): readonly Step[] {
     return this.orders(agent).filter((planned): planned is Planned & Step => planned.x !== undefined);
   }
@@ -79,7 +78,7 @@ export class Plans {
       }
     }
     const isNext = path.length > 1 && Math.abs(path[0]! - x) <= 1 && Math.abs(path[1]! - y) <= 1;
-    return isNext ? path : []; // else it has left that path
+    return isNext ? path : []; // otherwise it has left that path
   }
 
   /** Why it does what it does; empty: not known. */

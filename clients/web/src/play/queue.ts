@@ -1,5 +1,5 @@
-// What the selected units are to do, as a list: first what they do now, then what waits. Each line has a
-// button that takes those orders back, and all others stay.
+// The orders of the selected units as a list: current orders first, then queued ones. Each line has a
+// button that takes those orders back; all others stay.
 
 import type { Client } from "fogmarch";
 import { attempt } from "../common/connection.js";
@@ -41,7 +41,7 @@ export class Queue {
   constructor(private readonly client: Client, private readonly world: number,
               private readonly plans: Plans, private readonly onCancelled: () => void) {}
 
-  /** Says how things are now. */
+  /** Shows the current state. */
   refresh(selected: readonly number[]): void {
     this.lines = linesOf(selected, this.plans);
     const text = JSON.stringify(this.lines.map(({ place, kind, agents }) => [place, kind, agents.length]));
@@ -56,12 +56,12 @@ export class Queue {
         make("button", { type: "button", "aria-label": `take back: ${kind}, ${who}`,
                          onclick: () => void attempt(() => this.cancel(place, kind)) }, "×"));
     }));
-    if (focused >= 0) { // by keyboard one line after the other is taken back
+    if (focused >= 0) { // so that the keyboard can take back one line after the other
       this.list.children[Math.min(focused, this.lines.length - 1)]?.querySelector("button")?.focus();
     }
   }
 
-  /** Takes back what waits longest behind the others. */
+  /** Takes back the last orders of the queues. */
   async cancelLast(): Promise<void> {
     const last = this.lines.at(-1);
     if (last !== undefined) {
@@ -69,7 +69,7 @@ export class Queue {
     }
   }
 
-  // Some of these orders may have ended since they were listed, and one that has is refused for all.
+  // Some of these orders may have ended since they were listed, and one ended order makes all refused.
   private async cancel(place: number, kind: string): Promise<void> {
     const line = this.lines.find((one) => one.place === place && one.kind === kind);
     const { world } = this;

@@ -1,5 +1,5 @@
-// What the server says that selected units are doing, asked again and again while any are selected: so
-// their orders and queues are there after a reload, too, no matter who gave them.
+// What selected units are doing, requested from the server regularly while any are selected. So their
+// orders and queues are known after a reload, too, no matter who gave them.
 
 import type { Client } from "fogmarch";
 
@@ -7,7 +7,7 @@ const PERIOD_MS = 1000;
 const ASKED_MAX = 64; // units at once; of a larger selection each in its turn
 const CELLS = 32;     // of each path
 
-/** Of agent.report's entries, what is used here. */
+/** The entries of agent.report that are used here. */
 export interface UnitReport {
   agent: number;
   orders: readonly { order: number; kind: string; goal: readonly number[] }[];
@@ -34,12 +34,12 @@ export class Reports {
     this.onReport = () => {};
   }
 
-  /** An order goes out: an answer that is on its way knows nothing of it. */
+  /** An order is sent: an answer that is under way does not know it. */
   orderGiven(): void {
     this.orders++;
   }
 
-  /** Asks now, unless an answer is being waited for. A server that does not answer is not asked again and again. */
+  /** Asks now, unless an answer is outstanding: a slow server does not get more requests. */
   async ask(): Promise<void> {
     const all = this.selected();
     if (all.length === 0 || this.asked || document.hidden) {
@@ -57,7 +57,7 @@ export class Reports {
         this.onReport(units as unknown as UnitReport[]);
       }
     } catch {
-      // Too many questions, or the connection has ended, which the page says elsewhere.
+      // Too many requests, or the connection has ended, which the page reports elsewhere.
     } finally {
       this.asked = false;
     }

@@ -32,7 +32,7 @@ export class Selection {
     return [...this.ids];
   }
 
-  /** A message came: who is no more is not selected either. */
+  /** A message came: units that are gone are no longer selected. */
   refresh(): void {
     for (const id of this.ids) {
       if (this.view.placeOf(id) === undefined) {
@@ -59,7 +59,7 @@ export class Selection {
     this.box.clear();
     if (from.x === to.x && from.y === to.y) {
       const unit = this.nearest(to, byFinger);
-      if (!add && !(byFinger && unit === undefined)) { // a finger that taps beside them lets go of nobody
+      if (!add && !(byFinger && unit === undefined)) { // a tap beside all units keeps the selection
         this.ids.clear();
       }
       if (unit !== undefined && add && this.ids.has(unit)) {
@@ -78,7 +78,7 @@ export class Selection {
     this.onChanged();
   }
 
-  /** The team's units of the class of the one at a cell, as far as they are on the screen. */
+  /** The team's units on the screen that have the class of the one at a cell. */
   chooseAlike(cell: Cell, byFinger = false): void {
     const unit = this.nearest(cell, byFinger);
     const place = unit === undefined ? undefined : this.view.placeOf(unit);
@@ -122,7 +122,7 @@ export class Selection {
     return count;
   }
 
-  /** Selects the one after the last that this gave, by id; undefined: all are busy. */
+  /** Selects the next idle unit by id after the one selected last; undefined: all are busy. */
   chooseNextIdle(): Cell | undefined {
     let next: number | undefined;
     let first: number | undefined;

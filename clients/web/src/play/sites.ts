@@ -27,7 +27,7 @@ export class Sites {
     this.graphics.clear();
   }
 
-  /** Draws what would be built, and what forbids it, which it also returns in words; "": nothing. */
+  /** Draws what would be built and the cells that forbid it. Returns why it is forbidden; "": it is not. */
   draw(from: Cell, to: Cell, mode: SiteMode): string {
     const rect = this.rectOf(from, to, mode);
     const [x, y, width, height] = rect;
@@ -45,7 +45,7 @@ export class Sites {
     return words;
   }
 
-  // A long wall is several buildings, for the server bounds the size of one.
+  // A long wall is several buildings, because the server limits the size of one.
   async build(from: Cell, to: Cell, mode: SiteMode): Promise<void> {
     const rect = this.rectOf(from, to, mode);
     const { words } = this.check(rect, mode);
@@ -84,7 +84,7 @@ export class Sites {
             clamp(Math.max(from.y, end.y), this.world.height) - y + 1];
   }
 
-  // What the server would say, as far as a player can know it.
+  // What the server would answer, as far as a player can know.
   private check([x, y, width, height]: Rect, mode: SiteMode): { words: string; cells: Cell[] } {
     if (mode === "house" && width * height > BUILDING_CELLS_MAX) {
       return { cells: [], words: `A house has at most ${BUILDING_CELLS_MAX} cells; this one would have ` +
