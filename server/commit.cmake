@@ -1,11 +1,11 @@
-# Writes OUTPUT, a header that names the commit of SOURCE, unless that is what it says already; "unknown" where
-# SOURCE is no working copy.
+# Writes OUTPUT, a header that names the commit of SOURCE, unless it is up to date; "unknown" if SOURCE is no
+# working copy.
 execute_process(COMMAND git -C ${SOURCE} rev-parse --show-toplevel OUTPUT_VARIABLE top RESULT_VARIABLE failed
   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE commit
   OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 file(REAL_PATH ${SOURCE} SOURCE)
-if(NOT failed STREQUAL "0" OR NOT top STREQUAL SOURCE OR commit STREQUAL "") # of another project, above ours
+if(NOT failed STREQUAL "0" OR NOT top STREQUAL SOURCE OR commit STREQUAL "") # or a working copy of another project that contains ours
   set(commit unknown)
 endif()
 set(text "#define FOGMARCH_COMMIT \"${commit}\"\n")

@@ -3,12 +3,12 @@ set(debian ${CMAKE_CURRENT_SOURCE_DIR}/package)
 string(REGEX MATCH "^[0-9]+\\.[0-9]+" interface ${PROJECT_VERSION})
 set(library_package libfogmarch${interface})
 
-# The service's settings, which the package alone puts into /etc.
+# The service's settings; only the package puts them into /etc.
 install(FILES match-server.yaml DESTINATION /etc/fogmarch RENAME fogmarchd.yaml COMPONENT service EXCLUDE_FROM_ALL)
 
 set(FOGMARCH_MAINTAINER "the fogmarch maintainers <fogmarch@localhost>" CACHE STRING "Whom users of a package write to")
 
-# What Debian asks of every package: who may do what with it, and what has changed.
+# Debian requires of every package: the copyright file and the changelog.
 set(made ${CMAKE_CURRENT_BINARY_DIR}/debian)
 file(READ ${CMAKE_SOURCE_DIR}/LICENSE licence)
 string(STRIP "${licence}" licence)
@@ -32,7 +32,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME fogmarch)
 set(CPACK_PACKAGE_VENDOR fogmarch)
 set(CPACK_PACKAGE_CONTACT "${FOGMARCH_MAINTAINER}")
-set(CPACK_SET_DESTDIR ON) # for /etc
+set(CPACK_SET_DESTDIR ON) # needed to install into /etc
 set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_OUTPUT_FILE_PREFIX ${CMAKE_BINARY_DIR}/packages)

@@ -1,15 +1,15 @@
-# The list of parts, fogmarch.cdx.json (CycloneDX 1.5): what the programs are linked with, in the versions of this
-# build, and what the web client bundles. Two builds of the same sources and parts give the same list: it has no date
-# and no serial number.
+# The list of parts, fogmarch.cdx.json (CycloneDX 1.5): the libraries that the programs are linked with, in the versions
+# of this build, and what the web client bundles. Two builds of the same sources and parts give the same list: it has no
+# date and no serial number.
 #
-# From fogmarch_require() come the modules and Debian packages, from clients/package-lock.json the npm packages.
+# fogmarch_require() gives the modules and Debian packages, clients/package-lock.json the npm packages.
 set(licences "libuv=MIT;msgpack=BSL-1.0;libcyaml=ISC;yaml-0.1=MIT;libsodium=ISC;openssl=Apache-2.0;sqlite3=blessing"
   "libzstd=BSD-3-Clause;ncursesw=X11-distribute-modifications-variant;libpng=libpng-2.0;cmocka=Apache-2.0"
   "jemalloc=BSD-2-Clause;zlib=Zlib;libxml-2.0=MIT;jansson=MIT;libseccomp=LGPL-2.1-only;glibc=LGPL-2.1-or-later")
 find_program(DPKG_QUERY dpkg-query)
 set(parts "")
 
-# A JSON object of one part.
+# Makes the JSON object of one part.
 function(fogmarch_part type name version licence purl scope)
   set(text "    {\"type\": \"${type}\", \"bom-ref\": \"${purl}\", \"name\": \"${name}\", \"version\": \"${version}\", ")
   string(APPEND text "\"scope\": \"${scope}\",\n     \"licenses\": [{\"expression\": \"${licence}\"}], \"purl\": \"${purl}\"}")
@@ -36,11 +36,11 @@ foreach(row ${required})
   string(REGEX MATCH "(^|;)${module}=([^;]*)" found "${licences}")
   set(licence "${CMAKE_MATCH_2}")
   if(licence STREQUAL "")
-    set(licence NOASSERTION) # package_install complains
+    set(licence NOASSERTION) # the test package_install fails on this
   endif()
   string(REPLACE "+" "%2B" full "${full}")
   set(scope required)
-  if(module STREQUAL cmocka) # tests alone
+  if(module STREQUAL cmocka) # only tests use it
     set(scope excluded)
   endif()
   fogmarch_part(library ${module} "${version}" "${licence}" "pkg:deb/debian/${debian}@${full}" ${scope})
