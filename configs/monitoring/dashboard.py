@@ -3,8 +3,8 @@
 
     configs/monitoring/dashboard.py > configs/monitoring/dashboard.json
 
-A panel is one line below: its title, its unit, and its queries with their legends. Rows say what a panel is
-about; four fit beside each other.
+A panel is one line below: its title, its unit, and its queries with their legends. Rows group panels by
+subject; four panels fit beside each other.
 """
 
 import json

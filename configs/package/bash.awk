@@ -1,4 +1,4 @@
-# Makes a completion for bash of what words.awk prints.
+# Makes a completion for bash from the output of words.awk.
 BEGIN { FS = "\t" }
 {
     program = $1

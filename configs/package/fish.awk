@@ -1,4 +1,4 @@
-# Makes a completion for fish of what words.awk prints.
+# Makes a completion for fish from the output of words.awk.
 function quote(text) {
     gsub(/[\\']/, "\\\\&", text)
     return "'" text "'"

@@ -1,8 +1,8 @@
-# Makes a man page of what help_texts prints.
+# Makes a man page from the output of help_texts.
 #
 #   awk -v section=1 -v version=1.2 -v others="a(1), b(8)" -f man.awk
 #
-# A paragraph is filled, unless it is laid out by hand (blanks at the begin of a line, or several in a row); an
+# A paragraph is filled, unless it is laid out by hand (blanks at the start of a line, or several in a row); an
 # option is a tagged paragraph. Commands have a subsection each, without the options that all have.
 function escape(text) {
     gsub(/\\/, "\\e", text)

@@ -1,5 +1,5 @@
-# Makes a table of what help_texts prints: program, command or nothing, kind (option or command), name, letter,
-# argument, text; with tabs between them. An option that all commands have stands once, without a command.
+# Makes a table from the output of help_texts: program, command or nothing, kind (option or command), name, letter,
+# argument, text; with tabs between them. An option that all commands have is listed once, without a command.
 function finish() {
     if (row != "") {
         sub(/[.;] .*|[.;:]$/, "", text)

@@ -1,4 +1,4 @@
-# Makes a completion for zsh of what words.awk prints.
+# Makes a completion for zsh from the output of words.awk.
 function quote(text) {
     gsub(/'/, "'\\''", text)
     return text
