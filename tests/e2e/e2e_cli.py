@@ -617,7 +617,7 @@ class CliTest(unittest.TestCase):
         self.refuse(2, "cells come in pairs", "distance", "0,0", "3,3", "1,1")
         self.refuse(2, "not of the form X,Y,WIDTH,HEIGHT", "field", "3,0", "1")
 
-    # ---- looking ---------------------------------------------------------------------------------
+    # ---- watching --------------------------------------------------------------------------------
 
     def test_watch_prints_lines(self):
         self.cli("create", "arena", "--generate", "open", "--width", 64, "--height", 64, "--tick-hz", 50)

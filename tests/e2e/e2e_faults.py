@@ -48,7 +48,7 @@ def sessions(client):
     return client.call("stats")["server"]["sessions"]
 
 
-# ---- processes that stand still ---------------------------------------------------------------------
+# ---- stopped processes ------------------------------------------------------------------------------
 
 def a_server_that_stood_still_blames_nobody():
     """SIGSTOP for longer than every timeout: no client is disconnected."""
@@ -111,7 +111,7 @@ def a_client_that_stands_still_is_alone_with_it():
         os.close(reading)
 
 
-# ---- many ------------------------------------------------------------------------------------------
+# ---- many connections -------------------------------------------------------------------------------
 
 def two_thousand_connections():
     count = 2000
@@ -151,7 +151,7 @@ def two_thousand_connections():
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-# ---- slow beginnings --------------------------------------------------------------------------------
+# ---- slow handshakes --------------------------------------------------------------------------------
 
 DRIP_SECONDS = 0.15
 
@@ -310,7 +310,7 @@ def clock_jumps():
             assert "stood still" not in server.log() and "session ended" not in server.log()
 
 
-# ---- an event loop that stands ----------------------------------------------------------------------
+# ---- a stalled event loop ---------------------------------------------------------------------------
 
 def a_loop_that_stands():
     """The process logs it and exits, sooner if it was told to end; a process that was only stopped goes on."""

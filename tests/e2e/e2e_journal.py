@@ -78,7 +78,7 @@ def wait_for_tick(client, world, tick):
     until(lambda: client.call("world.info", world=world)["tick"] >= tick, f"tick {tick}")
 
 
-# ---- coming back ---------------------------------------------------------------------------------
+# ---- recovery ------------------------------------------------------------------------------------
 
 
 def killed_and_back():
@@ -270,7 +270,7 @@ def worlds_destroyed_as_it_ends():
                 assert (error is None) == (world not in left), (answers, left)
 
 
-# ---- what goes wrong -----------------------------------------------------------------------------
+# ---- failures ------------------------------------------------------------------------------------
 
 
 def refused_to_start(folder, *flags):

@@ -1,4 +1,4 @@
-"""What an operator meets: health checks, systemd, settings that are read again.
+"""What an operator uses: health checks, systemd, reloaded settings.
 
 Goal    a health check needs no token and tells a hanging server from a healthy one; the server notifies
         systemd when it is ready, reloads its files and ends, and the watchdog only while both the event
@@ -186,7 +186,7 @@ def a_thread_that_hangs_starves_the_watchdog():
     systemd.close()
 
 
-# ---- settings that are read again -------------------------------------------------------------------
+# ---- reloaded settings ------------------------------------------------------------------------------
 
 def settings_are_read_again():
     with tempfile.TemporaryDirectory() as folder:

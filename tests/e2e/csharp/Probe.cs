@@ -87,7 +87,7 @@ static class Probe
         }
     }
 
-    // ---- the model that comes from events -------------------------------------------------------
+    // ---- the model built from events ------------------------------------------------------------
 
     static void Follow(View one)
     {

@@ -63,7 +63,7 @@ func _on_closed(_client, why):
 		quit(0)
 
 
-# ---- the model that comes from signals ------------------------------------------------------------
+# ---- the model built from signals -----------------------------------------------------------------
 
 func _on_replaced(_view):
 	looks = {}
@@ -113,7 +113,7 @@ func _on_ended(_view, why):
 	quit(0)
 
 
-# ---- what is shown --------------------------------------------------------------------------------
+# ---- output ---------------------------------------------------------------------------------------
 
 func _on_changed(_view):
 	if task["ticks"].has(float(view.tick)):
