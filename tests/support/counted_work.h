@@ -1,8 +1,8 @@
 // tests/support/counted_work.h: how much work a program has done, counted and not timed.
 //
-// The code that is looked at is compiled once more with a call in every basic block
-// (-fsanitize-coverage=trace-pc), which counts; memory that is set or copied in bulk counts by its
-// size. The same run gives the same count on any machine.
+// The measured code is compiled once more with a call in every basic block
+// (-fsanitize-coverage=trace-pc), which counts it; memory that is set or copied in bulk counts by
+// its size. The same run gives the same count on any machine.
 //
 // Threads: one. The program is linked with --wrap=memset,--wrap=memcpy,--wrap=memmove.
 

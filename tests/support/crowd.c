@@ -119,8 +119,8 @@ static bool overlap(fm_cell a, uint32_t a_size, fm_cell b, uint32_t b_size)
            fm_cell_y(a) < fm_cell_y(b) + b_size && fm_cell_y(b) < fm_cell_y(a) + a_size;
 }
 
-// Units of any size: the unit that stands now where this one stood did not come from where it
-// stands. `holders` is as of now, `cells` still as of before.
+// For units of any size: the unit that now stands where this one stood must not have come from
+// where this one stands now. `holders` is of this tick, `cells` still of the one before.
 static void look_for_swaps(crowd *c, const fm_agent_look *look, fm_cell from)
 {
     uint32_t size = size_of(c, look);
@@ -132,7 +132,7 @@ static void look_for_swaps(crowd *c, const fm_agent_look *look, fm_cell from)
     }
 }
 
-// Two units of one cell on the diagonals of one square.
+// Two units of one cell on crossing diagonals of one square.
 static void look_for_crossings(crowd *c, const fm_agent_look *look, fm_cell from)
 {
     uint32_t d = fm_cell_direction(from, look->cell);

@@ -1,5 +1,5 @@
-// crowd.h: a world where a cell holds one unit, with a witness that checks every tick: no two units
-// in a cell, none exchanged places, none crossed.
+// crowd.h: a world where a cell holds one unit, and checks after every tick: no two units share a
+// cell, exchanged places or crossed.
 
 #pragma once
 
@@ -17,14 +17,14 @@ typedef struct crowd {
     uint32_t look_count;
     uint32_t *holders;               // by cell: slot + 1
     uint32_t *cells;                 // by slot: cell after the last tick, FM_CELL_NONE: not there
-    uint32_t sizes[CROWD_UNITS_MAX]; // by slot, of those that were ever there
+    uint32_t sizes[CROWD_UNITS_MAX]; // by slot, of all units so far
     uint32_t ended[FM_END_COUNT];
     uint32_t ended_count;
     uint32_t collisions, swaps, crossings; // seen
     uint64_t moves;
 } crowd;
 
-/// Rules for a world where everybody knows everything and a cell holds one unit.
+/// Rules for a world without fog where a cell holds one unit.
 fm_world_rules crowd_rules(void);
 
 /// A world from rows of letters as in a .map file. `height` rows of equal length.
@@ -44,10 +44,10 @@ uint32_t crowd_spawn_at(crowd *c, uint32_t team, fm_cell cell);
 /// Orders unit `index` to a cell.
 void crowd_order(crowd *c, uint32_t index, fm_cell goal, fm_on_unreachable on_unreachable);
 
-/// A tick, and the witness's look at it.
+/// Runs a tick and checks it.
 void crowd_tick(crowd *c, fm_workers *workers);
 
-/// Ticks until `wanted` orders have ended, at most ticks_max. Returns how many it took.
+/// Runs ticks until `wanted` orders have ended, at most ticks_max. Returns how many it took.
 uint32_t crowd_run(crowd *c, uint32_t wanted, uint32_t ticks_max);
 
 /// Where unit `index` stands.

@@ -32,7 +32,7 @@ uint64_t fm_failing_disk_count(void)
     return atomic_load(&asked);
 }
 
-// Takes one of what is left.
+// Takes one of the writes or syncs that are left.
 static bool take(atomic_uint_fast64_t *left)
 {
     uint64_t value = atomic_load(left);

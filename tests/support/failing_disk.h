@@ -7,15 +7,15 @@
 
 #include <stdint.h>
 
-/// Makes it SQLite's default. Once; it lets everything pass at first.
+/// Makes it SQLite's default. Call it once; nothing fails at first.
 void fm_failing_disk_install(void);
 
 /// From now on, `writes` more writes and syncs succeed, and then all fail as a full disk does;
 /// UINT64_MAX: none fails.
 void fm_failing_disk_set(uint64_t writes);
 
-/// The same, for syncs alone: the data were written, but nobody can be sure.
+/// The same, for syncs only: the data were written, but may be lost.
 void fm_failing_disk_set_syncs(uint64_t syncs);
 
-/// Writes and syncs that were asked for so far.
+/// Number of writes and syncs so far.
 uint64_t fm_failing_disk_count(void);

@@ -306,7 +306,7 @@ void fog_planner_init(fog_planner *planner, fog *world, const fm_planner_ops *op
     FM_ASSERT(status == FM_OK);
 }
 
-// All blocks of all chunks are free again.
+// Checks that all blocks of all chunks are free again.
 static void check_balance(const fm_slab *slab)
 {
     uint64_t chunk_count = 0;

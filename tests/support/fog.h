@@ -1,9 +1,9 @@
 // fog.h: a made-up world as a planner sees it: a map of blocked cells, weights, a
 // list of changes, memory that counts and can run out, and one planner on top of it all.
 //
-// There is no team and no sensing: a test changes the map as it likes, and the planner is told the
-// way the tick would notify it. Changes are sent duplicated or merged, and cells may have toggled
-// twice in between.
+// There is no team and no sensing: a test changes the map as it likes, and the planner is notified
+// as the tick would do it. Changes may be sent twice or merged, and cells may have toggled twice in
+// between.
 
 #pragma once
 
@@ -15,8 +15,8 @@
 
 typedef struct fog_memory {
     fm_memory memory;
-    size_t held;   // bytes out at the moment
-    uint64_t left; // allocations until there is no more
+    size_t held;   // bytes allocated now
+    uint64_t left; // allocations until memory runs out
 } fog_memory;
 
 typedef struct fog {
@@ -26,12 +26,12 @@ typedef struct fog {
     fm_bitmap blocked_transposed;
     uint8_t *weights; // NULL when all are 1
     fm_view view;
-    fm_change changes[FOG_CHANGES_MAX]; // not told yet
+    fm_change changes[FOG_CHANGES_MAX]; // the planner was not notified yet
     uint32_t change_count;
     fog_memory memory;
 } fog;
 
-// A planner with what it needs, as one agent or group of agents has it.
+// A planner with what it needs, for one agent or group of agents.
 typedef struct fog_planner {
     fog *world;
     const fm_planner_ops *ops;
@@ -43,7 +43,7 @@ typedef struct fog_planner {
     uint32_t start_count;
 } fog_planner;
 
-/// Memory that counts what is out and checks the sizes that come back.
+/// Memory that counts what is allocated and checks the sizes at release.
 void fog_memory_init(fog_memory *memory);
 
 /// A random world with sides in side_min..side_max. Uniform: all weights 1, 8 neighbours.
@@ -60,8 +60,8 @@ void fog_weigh(fog *world, fm_cell cell, uint8_t weight);
 /// 1 to 4 random changes. Spares `spared` most of the time.
 void fog_edit(fog *world, fm_cell spared);
 
-/// Brings the noted changes into the form in which a planner may be told: what is blocked is what
-/// is blocked now, and some are merged.
+/// Brings the noted changes into the form in which a planner may get them: they say what is blocked
+/// now, and some are merged.
 void fog_settle_changes(fog *world);
 
 // What heuristic tables point to.
@@ -70,12 +70,12 @@ typedef struct fog_tables {
     uint32_t *clusters;
 } fog_tables;
 
-/// Measures the tables that a heuristic reads, plainly: landmarks in random free cells, or the
-/// least costs between tiles. For small worlds.
+/// Computes the tables that a heuristic reads by a plain search: landmarks in random free cells, or
+/// the least costs between tiles. For small worlds.
 void fog_tables_make(fog_tables *made, fog *world, fm_heuristic_kind kind,
                      fm_heuristic_tables *tables);
 
-/// Measures the costs between tiles whose sides and columns the table gives.
+/// Computes the costs between tiles whose sides and columns the table gives.
 void fog_tables_measure_clusters(fog_tables *made, fog *world, fm_cluster_table *table);
 void fog_tables_fini(fog_tables *made);
 
@@ -86,11 +86,12 @@ void fog_tables_follow(const fog *world, fm_heuristic_tables *tables);
 void fog_planner_init(fog_planner *planner, fog *world, const fm_planner_ops *ops,
                       const fm_planner_options *options);
 
-/// Ends a planner and checks that all its memory came back.
+/// Ends a planner and checks that it released all its memory.
 void fog_planner_fini(fog_planner *planner);
 
-/// Notifies of the noted changes (the caller empties the list), then where the starts are.
+/// Notifies the planner of the noted changes (the caller empties the list), then of the starts.
 void fog_planner_tell(fog_planner *planner);
 
-/// advance() with a grant. The deadline strikes at each look with a chance of `strikes` in 256.
+/// advance() with a grant. At each look at it the deadline has passed with a chance of `strikes` in
+/// 256.
 fm_plan_state fog_planner_advance(fog_planner *planner, uint32_t expansions_max, uint32_t strikes);

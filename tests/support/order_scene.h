@@ -28,7 +28,7 @@ struct order_scene scene_make(const char *const *rows, uint32_t width, uint32_t 
 struct order_scene scene_make_fog(fm_random *random, fm_generator generator, uint32_t side,
                                   bool exclusive);
 
-/// Spawns an agent, which must succeed.
+/// Spawns an agent. Fails the test when that fails.
 fm_agent_id scene_spawn(struct order_scene *scene, uint32_t team, uint32_t x, uint32_t y);
 
 /// Removes an agent, which must be there.

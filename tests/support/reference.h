@@ -1,15 +1,14 @@
-// reference.h: searches so plain that they are obviously right, to compare planners with.
+// reference.h: plain searches that are obviously right, to compare planners with.
 //
-// Dense arrays over the whole map; a cell whose cost fell waits in a ring until its neighbours have
-// been looked at, until nothing falls (Bellman and Ford). No heuristic, no pages, no
-// priorities, and whether a move is legal is decided from the rules themselves, not from the
-// tables that planners read.
+// They use dense arrays over the whole map. A cell whose cost fell waits in a ring for the update
+// of its neighbours, until no cost falls (Bellman and Ford). No heuristic, no pages, no priorities;
+// the rules themselves decide which moves are legal, not the tables that planners read.
 
 #pragma once
 
 #include "core/map/view.h"
 
-// Cost of a cheapest way from every cell to one target; FM_COST_INFINITE where there is none.
+// Cost of a cheapest path from every cell to one target; FM_COST_INFINITE where there is none.
 typedef struct reference {
     uint32_t width, height;
     fm_cell target;

@@ -100,7 +100,7 @@ static fm_command terrain_command(fm_random *random, const fm_grid *grid, bool w
     };
 }
 
-// Agents change planners under way; those that cannot work here are refused.
+// Agents change planners under way; planners that cannot work here are refused.
 static fm_command planner_command(fm_script *script, fm_random *random)
 {
     uint32_t planner_count = 0;
@@ -121,7 +121,7 @@ static fm_command planner_command(fm_script *script, fm_random *random)
     };
 }
 
-// Agents are put elsewhere, or become something else; those that do not fit are refused.
+// Agents are placed elsewhere or changed; those that do not fit are refused.
 static fm_command unit_command(fm_script *script, fm_random *random, const fm_grid *grid)
 {
     uint32_t count = 1 + fm_random_below(random, 4);
@@ -153,7 +153,7 @@ static fm_command unit_command(fm_script *script, fm_random *random, const fm_gr
     return command;
 }
 
-// Many are refused, which has to be the same in every run, too.
+// Many are refused; that must be the same in every run, too.
 static fm_command building_command(fm_random *random, const fm_grid *grid, uint32_t team_count)
 {
     if (fm_random_below(random, 3) == 0) {
@@ -178,7 +178,7 @@ static fm_command *add(fm_script_step *step)
     return &step->commands[step->command_count++];
 }
 
-// What one team's paths keep away from, by lots of its own: games without it stay as they were.
+// Cells that one team's paths avoid. It has its own random numbers, so other games do not change.
 static void write_cost(const fm_script *script, const fm_grid *grid, fm_script_step *step,
                        uint32_t i)
 {
@@ -227,7 +227,7 @@ bool fm_script_has_renamed(const fm_world *world)
     return false;
 }
 
-// Half of a team's agents, of one class. Where the class fits almost nowhere they are fewer.
+// Half of a team's agents, of one class; fewer where the class fits almost nowhere.
 static void spawn_half(fm_script *script, fm_world *world, fm_random *random, fm_script_step *step,
                        uint32_t team, uint32_t half)
 {
@@ -276,7 +276,7 @@ static bool is_among(const fm_agent_id *agents, uint32_t count, fm_agent_id agen
     return false;
 }
 
-// Some agents die, and as many cells get new ones, of some team; where they cannot stand none come.
+// Some agents die, and as many are spawned for a random team, unless they do not fit.
 static void write_life(fm_script *script, fm_world *world, fm_random *random, fm_script_step *step)
 {
     fm_agent_id dying[3];
@@ -292,7 +292,7 @@ static void write_life(fm_script *script, fm_world *world, fm_random *random, fm
                               .agents = keep(dying, count * sizeof *dying),
                               .agent_count = count};
     if (fm_random_below(random, 2) == 0) {
-        *add(step) = order_command(script, random, fm_world_grid(world)); // may name the dead
+        *add(step) = order_command(script, random, fm_world_grid(world)); // may name dead agents
     }
     *add(step) = (fm_command){
         .kind = FM_COMMAND_SPAWN,
@@ -477,7 +477,7 @@ static void choose_rules(fm_random *random, fm_world_rules *rules)
     rules->planner = fm_script_random_planner(random, rules);
     rules->saved_ticks = fm_random_below(random, 20);
     rules->players_build = fm_random_below(random, FM_PERMIT_COUNT_MAX + 1);
-    rules->pushed_stay = rules->players_build % 4 == 3; // no lot of its own: seeds keep their games
+    rules->pushed_stay = rules->players_build % 4 == 3; // draws nothing: seeds keep their games
     rules->omniscient = fm_random_below(random, 8) == 0;
     rules->landmarks = (fm_landmark_rules){.count = fm_random_below(random, 5),
                                            .placement = (fm_placement)fm_random_below(random, 4),

@@ -3,8 +3,8 @@
 // Some of them are refused, which must leave no trace.
 //
 // The first run of a script is the original: it is written while it is played, tick by tick
-// (fm_script_write, fm_script_apply, fm_script_run). Any world may then be taken over the same
-// steps (fm_script_apply, fm_tick_replay).
+// (fm_script_write, fm_script_apply, fm_script_run). Any world may then run the same steps
+// (fm_script_apply, fm_tick_replay).
 
 #pragma once
 
@@ -32,7 +32,7 @@ typedef struct fm_script {
     fm_agent_id agents[FM_SCRIPT_AGENTS_MAX];
     uint32_t agent_count;
     uint32_t team_count;
-    // The deadline of the original run passes at a random look, and stays passed for the tick.
+    // The deadline of the original run passes at a random look at it, for the rest of the tick.
     uint64_t looks, look_every; // look_every 0: never
     bool struck;
 } fm_script;
@@ -58,8 +58,8 @@ void fm_script_apply(fm_script *script, fm_world *world, uint32_t step, bool is_
 /// Runs a step's tick in the original run, with a random budget, and keeps its record.
 void fm_script_run(fm_script *script, fm_world *world, fm_random *random, uint32_t step);
 
-/// Runs a step's tick again and fails the test if its digest, also computed from scratch, or record
-/// is another. `what` says which run this is.
+/// Runs a step's tick again. Fails the test if its record, its digest, or the digest computed from
+/// scratch differs. `what` names the run in messages.
 void fm_script_replay(const fm_script *script, fm_world *world, fm_workers *workers, uint32_t step,
                       const char *what);
 
@@ -68,5 +68,5 @@ bool fm_script_is_exclusive(const fm_world *world);
 /// Whether a team has costs of its own.
 bool fm_script_has_costs(const fm_world *world);
 
-/// Whether an agent has another name than its slot says: it has changed its team.
+/// Whether an agent's alias does not follow from its slot, because it has changed its team.
 bool fm_script_has_renamed(const fm_world *world);

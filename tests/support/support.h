@@ -1,13 +1,12 @@
 // support.h: what many tests need: cmocka with its prerequisites, the seed of this
-// run, memory that runs out, whole files, and the benchmark maps, which a checkout may or may not
-// have beside it.
+// run, memory that runs out, whole files, and the benchmark maps, if they are beside the checkout.
 //
 // Environment
 //   FOGMARCH_SEED  seed of the random tests; without it, or empty, every run draws another one and
 //                  prints it; tests/run sets it
 //   FOGMARCH_MAPS  folder of benchmark maps; by default ../shared/maps beside the source tree
 //
-// Everything ends the test with a message when it cannot do its work, so callers check nothing.
+// Each function fails the test with a message when it cannot do its work, so callers check nothing.
 
 #pragma once
 
@@ -28,8 +27,8 @@
 
 #include "core/base/memory.h"
 
-/// The seed of this run: FOGMARCH_SEED, or a fresh one. The same for the whole process, printed
-/// the first time it is asked for.
+/// The seed of this run: FOGMARCH_SEED, or a fresh one. The same for the whole process, printed at
+/// the first call.
 static inline uint64_t fm_test_seed(void)
 {
     static bool chosen = false;
@@ -53,12 +52,12 @@ static inline uint64_t fm_test_seed(void)
     return seed;
 }
 
-// Memory that gives so many blocks and then no more, and that counts what it has given. For one
+// Memory that gives so many blocks and then no more, and counts the blocks that it gave. For one
 // thread.
 typedef struct fm_test_memory {
-    fm_memory memory; // hand this one out
+    fm_memory memory; // pass this one on
     uint64_t left;    // blocks it will still give
-    uint64_t held;    // blocks given and not yet taken back
+    uint64_t held;    // blocks given and not yet released
 } fm_test_memory;
 
 static inline void *fm_test_memory_allocate(void *context, size_t size)
@@ -87,7 +86,7 @@ static inline void fm_test_memory_release(void *context, void *block, size_t siz
     free((char *)block - 16);
 }
 
-/// Prepares memory that gives `left` blocks; UINT64_MAX for as many as are wanted.
+/// Prepares memory that gives `left` blocks; UINT64_MAX: no limit.
 static inline void fm_test_memory_init(fm_test_memory *test, uint64_t left)
 {
     *test = (fm_test_memory){.memory = {fm_test_memory_allocate, fm_test_memory_release, test},

@@ -1,5 +1,5 @@
-// test_costs.c: what a game adds to one team's costs: whose paths heed it, what searches are told,
-// what is refused, and who learns nothing of it.
+// test_costs.c: costs that a game adds for one team: whose paths they change, what searches are
+// notified of, what is refused, and that other teams learn nothing of them.
 //
 // Method: small worlds where the way around is known; a model of what cells weigh beside random
 // edits, for every class; two worlds that differ in another team's costs only. Random games have
@@ -39,7 +39,7 @@ static bool holds(fm_rect rect, fm_cell cell)
     return fm_cell_x(cell) - rect.x < rect.width && fm_cell_y(cell) - rect.y < rect.height;
 }
 
-// Whether an agent enters a rectangle before its order ends, which it does by arriving.
+// Whether an agent enters a rectangle before its order ends, which must be by arriving.
 static bool goes_through(struct order_scene *scene, fm_agent_id agent, uint64_t order, fm_rect rect)
 {
     bool entered = false;
@@ -52,7 +52,7 @@ static bool goes_through(struct order_scene *scene, fm_agent_id agent, uint64_t 
     return entered;
 }
 
-// ---- whose paths heed it ------------------------------------------------------------------------
+// ---- whose paths change -------------------------------------------------------------------------
 
 static void only_its_team_keeps_away(void **state)
 {
@@ -72,7 +72,7 @@ static void only_its_team_keeps_away(void **state)
             assert_false(goes_through(&scene, mine, order, tower));
             order = scene_move_to(&scene, other, 24, 5, false);
             assert_true(goes_through(&scene, other, order, tower));
-            // Taken away again it is as if there had been none.
+            // Without the costs everything is as before.
             assert_int_equal(add_cost(&scene, 1, 0, tower).changed_count, 35);
             order = scene_move_to(&scene, mine, 2, 5, false);
             assert_true(goes_through(&scene, mine, order, tower));
@@ -81,7 +81,7 @@ static void only_its_team_keeps_away(void **state)
     }
 }
 
-// Under way it turns when the tower is built ahead of it, and when it falls.
+// It changes its path under way when a tower is built ahead of it, and when the tower is removed.
 static void units_under_way_turn(void **state)
 {
     (void)state;
@@ -102,9 +102,9 @@ static void units_under_way_turn(void **state)
     }
 }
 
-// ---- what searches are told ---------------------------------------------------------------------
+// ---- what searches are notified of --------------------------------------------------------------
 
-// A search is told of the cells that changed, and mends what depends on them: it does not start
+// A search is notified of the changed cells and repairs what depends on them: it does not start
 // over.
 static void searches_mend_what_changed(void **state)
 {
@@ -133,7 +133,7 @@ static uint32_t model_weight(const fm_movement_class *movement, fm_learned look,
     return weight < FM_COST_MAX ? weight : FM_COST_MAX;
 }
 
-// The costliest cell of the square; nothing is said of squares that do not fit.
+// The costliest cell of the square, if the square fits.
 static void check_view(struct order_scene *scene, uint32_t class_index, const uint8_t *added)
 {
     const fm_movement_class *movement = &fm_world_rules_get(scene->world)->classes[class_index];
@@ -167,7 +167,7 @@ static void edit_terrain(struct order_scene *scene, fm_random *random)
     assert_int_equal(result.status, FM_OK);
 }
 
-// Random edits of costs and terrain, in fog: cells weigh what was seen and what was added.
+// Random edits of costs and terrain, in fog: a cell weighs what the team saw plus what was added.
 static void cells_weigh_what_was_seen_and_added(void **state)
 {
     (void)state;
@@ -224,7 +224,7 @@ static void planners_of_equal_costs_are_refused(void **state)
     assert_int_equal(fm_world_digest(scene.world), digest);
     assert_int_equal(use_planner(&scene, agent, "auto").status, FM_OK);
     assert_int_equal(add_cost(&scene, 1, 5, rect).status, FM_OK);
-    // From now on such a planner is for the other team only.
+    // From now on only the other team can have such a planner.
     assert_int_equal(use_planner(&scene, agent, "repeated-jps").status, FM_ERR_BAD_VALUE);
     assert_int_equal(use_planner(&scene, other, "repeated-jps").status, FM_OK);
     fm_command turn = {.kind = FM_COMMAND_SET,
@@ -253,13 +253,13 @@ static void what_is_wrong_is_refused_whole(void **state)
     assert_int_equal(add_cost(&scene, 1, 5, (fm_rect){30, 1, 3, 1}).status, FM_ERR_OFF_GRID);
     assert_int_equal(add_cost(&scene, 1, 5, (fm_rect){3, 1, 0, 1}).status, FM_ERR_BAD_VALUE);
     assert_int_equal(add_cost(&scene, 1, 250, (fm_rect){3, 1, 1, 1}).status, FM_ERR_BAD_VALUE);
-    // Nothing to take away where nothing was added.
+    // Nothing can be removed where nothing was added.
     assert_int_equal(add_cost(&scene, 1, 0, (fm_rect){3, 1, 1, 1}).status, FM_OK);
     assert_int_equal(fm_world_digest(scene.world), digest);
     fm_world_destroy(scene.world);
 }
 
-// So many cells of a team between two ticks, whether they change or not; each team for itself.
+// The limit counts a team's cells between two ticks, whether they change or not, for each team.
 static void cells_of_a_tick_are_bounded(void **state)
 {
     (void)state;
@@ -276,7 +276,7 @@ static void cells_of_a_tick_are_bounded(void **state)
     fm_world_destroy(scene.world);
 }
 
-// ---- who learns nothing of it -------------------------------------------------------------------
+// ---- what other teams learn ---------------------------------------------------------------------
 
 static void check_same_changes(const fm_changes *a, const fm_changes *b)
 {
@@ -297,7 +297,7 @@ static void check_same_changes(const fm_changes *a, const fm_changes *b)
     }
 }
 
-// The enemy walks where nobody sees it, in one world with costs, in the other without.
+// The enemy walks unseen, in one world with costs, in the other without.
 static void other_teams_see_nothing_of_it(void **state)
 {
     (void)state;

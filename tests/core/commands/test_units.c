@@ -1,5 +1,5 @@
-// test_units.c: commands that change living agents: frozen, another speed, class, sight or team,
-// written on, put elsewhere.
+// test_units.c: commands that change living agents: freeze them, change their speed, class, sight,
+// team or tag, or place them elsewhere.
 //
 // Method: small worlds drawn as text; a command, some ticks, and checks of where agents stand. A
 // refused command must leave no trace: the digest stays. Random games have these commands too
@@ -153,7 +153,7 @@ static void a_class_must_fit_where_the_unit_stands(void **state)
     assert_int_equal(result.failed_index, 1);
     assert_int_equal(fm_world_digest(scene.world), digest);
     assert_int_equal(set(&scene, agents[1], tank).status, FM_OK);
-    // It takes room now, and goes where a tank fits.
+    // It now takes more room, and goes where a tank fits.
     assert_int_equal(scene_look(&scene, agents[1]).class_index, 1);
     fm_cell under = fm_cell_at(6, 5);
     assert_int_equal(place(&scene, &agents[0], &under, 1, FM_PLACE_EXACT).status,
@@ -167,7 +167,7 @@ static void a_class_must_fit_where_the_unit_stands(void **state)
                                               .cell_count = 1});
     scene_run(&scene, 5);
     assert_int_equal(scene_ending(&scene, order).reason, FM_END_UNREACHABLE);
-    // As a unit of one cell it gets through, under the order that it waits with.
+    // As a unit of one cell it gets through, with the order that it waits for.
     order = scene_order(&scene, agents[1],
                         (fm_command){.order = FM_ORDER_MOVE,
                                      .on_unreachable = FM_UNREACHABLE_WAIT,
@@ -199,7 +199,7 @@ static void what_set_does_not_know_is_refused(void **state)
 
 // ---- tags ---------------------------------------------------------------------------------------
 
-// What a view is told of an agent in the last tick: "-" nothing, else its tag as it is now.
+// What a view says of an agent's tag in the last tick: "-": nothing, else the tag.
 static const char *told_tag(const struct order_scene *scene, uint32_t team, fm_agent_id agent)
 {
     static char text[FM_TAG_SIZE_MAX + 1];
@@ -258,9 +258,9 @@ static void tags_are_told_to_those_who_may_know_them(void **state)
     write_tag(&scene, agent, "king");
     show_tag(&scene, agent, false);
     scene_run(&scene, 1);
-    assert_string_equal(told_tag(&scene, 2, agent), ""); // not any more
+    assert_string_equal(told_tag(&scene, 2, agent), ""); // removed
     show_tag(&scene, agent, true);
-    // Out of sight and in again: it enters with its tag.
+    // It leaves and enters the sight: it enters with its tag.
     fm_cell far = fm_cell_at(30, 4), back = fm_cell_at(8, 4);
     assert_int_equal(place(&scene, &agent, &far, 1, FM_PLACE_EXACT).status, FM_OK);
     scene_run(&scene, 1);
@@ -316,7 +316,7 @@ static void units_see_as_far_as_they_are_told(void **state)
     scene_order(&scene, scout, (fm_command){.order = FM_ORDER_FOLLOW, .target = enemy});
     scene_run(&scene, 30);
     assert_in_range(fm_cell_x(scene_look(&scene, scout).cell), 29, 31);
-    // A short-sighted one learns no more than what is near.
+    // A unit with a short sight learns only what is near.
     fm_command near = {.set = FM_SET_SIGHT, .sight = 1};
     fm_agent_id blind = scene_spawn(&scene, 1, 2, 2);
     assert_int_equal(set(&scene, blind, near).status, FM_OK);
@@ -370,7 +370,7 @@ static void a_unit_changes_sides_with_its_id_and_without_its_orders(void **state
     assert_int_equal(changes.entered[0].team, 2);
     assert_int_equal(changes.entered[0].name.index1 % 2, 0);
     assert_int_equal(changes.ended_count, 2);
-    // Its new team has it, knows it by a name, and learns from where it stands: nothing else.
+    // Its new team has it, has an alias for it, and learns what it sees from its cell, but no more.
     changes = fm_world_changes(scene.world, 2);
     assert_int_equal(changes.ended_count, 0);
     fm_agent_id new_name = fm_world_own_name(scene.world, agent);
@@ -380,10 +380,10 @@ static void a_unit_changes_sides_with_its_id_and_without_its_orders(void **state
     assert_int_equal(fm_world_look_up(scene.world, 2, fm_cell_at(5, 4)).terrain, FM_TERRAIN_GROUND);
     assert_int_equal(fm_world_look_up(scene.world, 2, fm_cell_at(20, 4)).terrain,
                      FM_TERRAIN_UNKNOWN);
-    // Those who see everything see it change.
+    // The view of everything sees it change.
     changes = fm_world_changes(scene.world, FM_ALL_TEAMS);
     assert_int_equal(changes.left_count + changes.entered_count, 0);
-    // It is ordered as one of its team's; the other team's next unit takes its place.
+    // Its new team can order it; the old team's next unit takes its place.
     fm_command move = {.kind = FM_COMMAND_ORDER,
                        .team = 2,
                        .agents = &agent,
@@ -404,7 +404,7 @@ static void a_unit_changes_sides_with_its_id_and_without_its_orders(void **state
     fm_world_destroy(scene.world);
 }
 
-// Names tell a team nothing of how many the other had, and slots do not run out.
+// Aliases do not tell a team how many units the other had, and slots do not run out.
 static void names_of_those_who_changed_sides_depend_on_their_new_team(void **state)
 {
     (void)state;
@@ -470,7 +470,7 @@ static void units_may_change_places(void **state)
                              scene_spawn(&scene, 2, 5, 5)};
     const fm_cell swapped[] = {fm_cell_at(2, 1), fm_cell_at(1, 1)};
     assert_int_equal(place(&scene, agents, swapped, 2, FM_PLACE_EXACT).status, FM_OK);
-    scene_run(&scene, 1); // validates who stands where
+    scene_run(&scene, 1); // validates the units' cells
     assert_int_equal(scene_look(&scene, agents[0]).cell, swapped[0]);
     assert_int_equal(scene_look(&scene, agents[1]).cell, swapped[1]);
     // Onto a unit that stays: none moves.

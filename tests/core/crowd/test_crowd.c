@@ -1,8 +1,8 @@
 // test_crowd.c: worlds where a cell holds one unit.
 //
-// Method: corridors, dead ends, full rooms, cross-roads, random and benchmark maps, always with the
-// witness of crowd.h, which counts units that share a cell, exchange places or cross. Every unit
-// with a reachable goal must get there.
+// Method: corridors, dead ends, full rooms, crossroads, random and benchmark maps, always with the
+// checks of crowd.h, which count units that share a cell, exchange places or cross. Every unit with
+// a reachable goal must get there.
 
 #include "core/commands/apply.h"
 #include "tests/support/crowd.h"
@@ -32,7 +32,7 @@ static fm_grid *read_map(const char *path)
     return grid;
 }
 
-// The agents of the problem file, all at once, as many ticks as four times the longest way takes.
+// All agents of the problem file at once, for four times as many ticks as the longest path takes.
 static void play_mapf(const char *name, const fm_planner_ops *ops)
 {
     char path[4096];
@@ -109,8 +109,8 @@ static void two_meet_in_a_corridor(void **state)
     crowd_fini(&stage);
 }
 
-// One stands idle where a dead end begins and has to let another out. It goes back, unless the
-// world has it stay.
+// An idle unit at the mouth of a dead end has to let another one out. It goes back, unless the
+// world's rules let it stay where it was pushed.
 static void let_out(bool pushed_stay)
 {
     static const char *const rows[] = {"...@@@@", //
@@ -251,7 +251,7 @@ static void nobody_starves_between_pillars(void **state)
 #define BRIDGE_EACH   200u
 #define BRIDGE_LENGTH 20u
 
-// Two crowds go to each other's bank over a bridge three cells wide.
+// Two crowds change sides over a bridge three cells wide.
 static void all_get_over_the_bridge(void **state)
 {
     (void)state;
@@ -273,7 +273,8 @@ static void all_get_over_the_bridge(void **state)
         crowd_order(&stage, unit, i % 2 == 0 ? east : west, FM_UNREACHABLE_FAIL);
     }
     uint32_t ticks = crowd_run(&stage, 2 * BRIDGE_EACH, 2000);
-    // Three units a tick pass its middle, both ways together, and the last one has to leave it.
+    // Three units per tick pass its middle, counting both directions, and the last one must leave
+    // it.
     print_message("%u units each way over a bridge of 3 x %u cells: %u ticks, at least %u\n",
                   BRIDGE_EACH, BRIDGE_LENGTH, ticks, (2 * BRIDGE_EACH + 2) / 3 + BRIDGE_LENGTH);
     assert_int_equal(stage.ended[FM_END_ARRIVED], 2 * BRIDGE_EACH);
@@ -295,7 +296,7 @@ static void enemies_are_not_pushed(void **state)
     assert_int_equal(crowd_run(&stage, 1, 100), 100);
     assert_int_equal(crowd_cell(&stage, unit), fm_cell_at(3, 1));
     assert_int_equal(crowd_cell(&stage, enemy), fm_cell_at(4, 1));
-    // On its goal it is not waited for without end.
+    // Other units do not wait for ever for a unit on its goal.
     crowd_order(&stage, unit, fm_cell_at(4, 1), FM_UNREACHABLE_FAIL);
     crowd_run(&stage, 2, FM_TAKEN_TICKS + 2);
     assert_int_equal(stage.ended[FM_END_UNREACHABLE], 1);
@@ -354,7 +355,7 @@ static void a_crowd_packs_around_its_goal(void **state)
     for (uint32_t i = 0; i < 20; i++) {
         crowd_tick(&stage, NULL);
     }
-    assert_int_equal(stage.moves, moves); // and then there is peace
+    assert_int_equal(stage.moves, moves); // then no unit moves any more
     for (uint32_t i = 0; i < 100; i++) {
         assert_true(fm_cell_dx(crowd_cell(&stage, i), goal) <= 14 &&
                     fm_cell_dy(crowd_cell(&stage, i), goal) <= 14);
@@ -481,7 +482,7 @@ static void ends_well(uint32_t count, uint32_t ticks_max)
     assert_int_equal(stage.ended[FM_END_ARRIVED], count);
 }
 
-// Small friends make way for a large one, on its whole width.
+// Small friends make way for a large unit, on its whole width.
 static void the_large_push_the_small(void **state)
 {
     (void)state;
@@ -630,7 +631,7 @@ static void a_lane_is_not_blocked_by_idle_large_units(void **state)
                         i % 2 == 0 ? fm_cell_at(i / 2 / 9, i / 2 % 9)
                                    : fm_cell_at(59 - i / 2 / 9, i / 2 % 9));
         }
-        crowd_tick(&stage, NULL); // the witness knows now where they stand
+        crowd_tick(&stage, NULL); // so that the checks know where they stand
         for (uint32_t i = 0; i < 40; i++) {
             fm_cell at = crowd_cell(&stage, first + i);
             crowd_order(&stage, first + i, fm_cell_at(59 - fm_cell_x(at), fm_cell_y(at)),
@@ -666,7 +667,7 @@ static void the_large_go_through_a_mixed_crowd(void **state)
     }
 }
 
-// As with small ones: one gets the cell, all others end around it.
+// As with small units: one gets the cell, all others end around it.
 static void a_large_crowd_packs_around_its_goal(void **state)
 {
     (void)state;
@@ -690,7 +691,7 @@ static void a_large_crowd_packs_around_its_goal(void **state)
     }
 }
 
-// Orders, walls, removals at random among units of all sizes and three teams. The witness looks.
+// Random orders, walls and removals among units of all sizes and three teams, with the checks.
 static void all_sizes_share_no_cell(void **state)
 {
     (void)state;
@@ -761,7 +762,7 @@ static void speeds_are_kept(void **state)
             uint32_t wanted = speeds[i] == 0 ? 300 : speeds[i] * 300 / 10000;
             assert_in_range(fm_cell_x(crowd_cell(&stage, i)), wanted, wanted + 1);
         }
-        // Ten cells of length a second are 7.07 diagonal steps.
+        // A speed of ten cells a second is 7.07 diagonal steps.
         assert_in_range(fm_cell_x(crowd_cell(&stage, slant)), 212, 213);
         crowd_fini(&stage);
     }

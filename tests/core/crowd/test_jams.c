@@ -1,9 +1,9 @@
 // core/crowd/test_jams.c: no order lasts for ever where a cell holds one unit.
 //
-// Method: places where units block each other for good without a joint search: corridors with units
-// of several sizes, with dead ends to back out to. All must arrive, under the eyes of the witness
-// of crowd.h. Where no unit can get through, because another team's units are in the way, orders
-// end as crowded after a bounded time.
+// Method: places where units block each other for ever without a joint search: corridors with units
+// of several sizes, with dead ends to back out to. All must arrive, with the checks of crowd.h.
+// Where no unit can get through, because another team's units are in the way, orders end as crowded
+// after a bounded time.
 
 #include "tests/support/crowd.h"
 
@@ -130,7 +130,7 @@ static void one_side_backs_out(void **state)
     all_arrive(600);
 }
 
-// A unit wants into a dead end past one that has arrived at its mouth. Beside the mouth there is a
+// A unit must enter a dead end past one that has arrived at its mouth. Beside the mouth there is a
 // fork, but its other way is full of units that have arrived: the first two have to back out to the
 // room. They do so at once, long before jams are searched for.
 static void a_full_corridor_is_no_fork(void **state)
@@ -282,7 +282,8 @@ static void enemies_in_a_corridor_give_up(void **state)
     }
 }
 
-// Three in a file wait for an enemy, who waits for the first of them: who waits for whom is told.
+// Three in a file wait for an enemy, which waits for the first of them: the list says which unit
+// waits for which.
 static void who_waits_for_whom_is_told(void **state)
 {
     (void)state;
@@ -315,7 +316,7 @@ static uint32_t list_jams(fm_jams *jams)
     return jams->stuck;
 }
 
-// Two pairs of enemies, in corridors of their own: who is stuck is listed, in two groups.
+// Two pairs of enemies, each in its own corridor: stuck units are listed in two groups.
 static void who_is_stuck_is_listed(void **state)
 {
     (void)state;
@@ -350,7 +351,7 @@ static void who_is_stuck_is_listed(void **state)
     crowd_fini(&stage);
 }
 
-// More units want into a dead end than it has cells: those left over end beside the others.
+// More units are sent into a dead end than it has cells: those left over end beside the others.
 static void more_units_than_cells_are_crowded(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
 // tests/core/crowd/test_knots.c: small problems that can be solved are solved.
 //
-// Method: maps of 8 to 20 cells a side with walls at random, units on up to two fifths of the
-// connected cells. Their goals are where they stand after a long random walk, one unit and one step
-// at a time, so that the walk backwards solves each problem. All must stand on their goals at the
-// same time, under the eyes of the witness of crowd.h. `fogmarch-lab mapf --drawn` does the same
-// for harder ones.
+// Method: maps of 8 to 20 cells a side with random walls, units on up to two fifths of the
+// connected cells. Their goals are the cells where they stand after a long random walk, one unit
+// and one step at a time, so that the walk backwards solves each problem. All must stand on their
+// goals at the same time, with the checks of crowd.h. `fogmarch-lab mapf --drawn` does the same for
+// harder problems.
 
 #include "tests/support/crowd.h"
 

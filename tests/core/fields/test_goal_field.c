@@ -1,8 +1,8 @@
-// Goal: fields of distances in tiles are right, whatever was computed, dropped and edited in which
-// order, and groups that go by a goal field all arrive, whatever its settings and its budget.
-// Method: whole fields on random maps with random edits, resets and bodies dropped, cell by cell
-// against a plain reference; and missions to the end, in fog, on mazes, rooms, random and game
-// maps, with walls that go up and down but leave everything connected.
+// Goal: fields of distances in tiles are right after computing, dropping and editing in any order,
+// and all units of a group with a goal field arrive, whatever its settings and its budget. Method:
+// whole fields on random maps with random edits, resets and dropped bodies, compared cell by cell
+// with a plain reference; and missions to the end, in fog, on mazes, rooms, random and game maps,
+// with walls that are built and removed but leave everything connected.
 
 #include "core/fields/tile_field.h"
 #include "core/generate/generate.h"
@@ -269,7 +269,7 @@ struct group {
     fm_slab slab;
     fm_work work;
     fm_cell goal;
-    fm_cell cells[GROUP_MAX]; // of those who have not arrived
+    fm_cell cells[GROUP_MAX]; // of units that have not arrived
     uint32_t count;
     uint64_t travel; // cost of all steps
 };
@@ -285,7 +285,7 @@ struct mission {
     const char *map_name;
     uint32_t grant_max; // 0: no bound
     bool has_edits;
-    fm_cell built[64]; // walls that were put up
+    fm_cell built[64]; // walls that were built
     uint32_t built_count;
     uint32_t tick;
 };
@@ -393,7 +393,7 @@ static bool is_taken(const struct mission *m, fm_cell cell)
     return false;
 }
 
-// A wall of one cell with nothing blocked around it, which cuts nothing off; or one that is gone.
+// Builds a wall of one cell without blocked neighbours, which cuts nothing off; or removes one.
 static void edit_mission(struct mission *m)
 {
     uint32_t x = 1 + draw(m, m->grid->width - 2), y = 1 + draw(m, m->grid->height - 2);
@@ -421,7 +421,7 @@ static void look_around(struct mission *m)
     fm_knowledge_trim_logs(m->knowledge);
 }
 
-// Where the path leads, on what is known.
+// Follows the path on the known map.
 static void check_shortest(struct mission *m, const struct group *group)
 {
     const fm_view *view = fm_knowledge_view(m->knowledge, 0);
@@ -622,8 +622,8 @@ static void drop_all_bodies(void *self, fm_slab *slab)
     }
 }
 
-// Two searches for the same agents: one in one go, one suspended at random, and without any body
-// from tick to tick when it is exact. Agents get the same steps from both.
+// Two searches for the same agents: one in one go, the other suspended at random, and, when it is
+// exact, with all bodies dropped after each tick. Agents get the same steps from both.
 static void play_twins(struct mission *m, bool drops)
 {
     const fm_planner_ops *ops = m->spec.ops;
@@ -698,7 +698,7 @@ static void missions_on_game_maps_end(void **state)
         assert_int_equal(fm_map_read(text, size, &fm_memory_libc, &grid, &error), FM_OK);
         free(text);
         if (grid->width > 600 || grid->height > 600) {
-            fm_grid_destroy(grid); // one that takes too long
+            fm_grid_destroy(grid); // this map takes too long
             continue;
         }
         draw_settings(&m);

@@ -1,5 +1,5 @@
-// Goal: all kernels give the distances in a tile, the offers from row to row and the least keys
-// that their definitions say, to the last integer, whatever the instruction set. Method: random
+// Goal: all kernels give exactly the distances in a tile, the offers from row to row and the least
+// keys that their definitions say, with every instruction set. Method: random
 // tiles (open, sprinkled, dense, mazes of thin walls), random seeds, every rule of movement and of
 // costs, against cell-by-cell relaxation. Kernels that this processor cannot run are named and left
 // out.

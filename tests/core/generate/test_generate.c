@@ -1,14 +1,14 @@
 // Goal: every generator keeps the promises of generate.h for every seed, and always gives the same
 // map for the same options.
-// Method: promises are counted and walked on maps from many random seeds; one digest over a map of
-// each kind is compared with a golden value; options out of range must name themselves.
+// Method: counts and walks check the promises on maps from many random seeds; one digest over a map
+// of each kind is compared with a golden value; errors must name the option that is out of range.
 
 #include "core/generate/generate.h"
 #include "core/generate/symmetry.h"
 #include "tests/support/support.h"
 
-// Turns that the lattice does not have move every edge by up to a cell, and with it now and then
-// a pocket or a sliver between two edges: 3 permille of the cells of small maps at most, in 1,000.
+// Turns that do not fit the lattice move every edge by up to a cell, and sometimes a pocket or a
+// sliver between two edges: in 1,000 small maps at most 3 permille of the cells.
 #define UNLIKE_PERMILLE_MAX 10
 
 static fm_grid *generate(const fm_generate_options *options, fm_cell *bases)
@@ -195,7 +195,7 @@ static void a_maze_loses_as_many_walls_as_asked(void **state)
         fm_grid *perfect = generate(&options, NULL);
         uint64_t interior = (uint64_t)(options.width - 2) * (options.height - 2);
         uint32_t walls = (uint32_t)(interior - perfect->free_count);
-        // Every tenth round removes all there are.
+        // Every tenth round removes all of them.
         options.walls_removed = round % 10 == 0 ? walls : fm_random_below(&random, walls + 1);
         fm_grid *grid = generate(&options, NULL);
         assert_border_is_blocked(grid);
@@ -221,7 +221,7 @@ static void assert_share(uint64_t hits, uint64_t draws, double share)
     }
 }
 
-// Pillars, and the cells in each half of the map, are removed as often as their number demands.
+// Pillars, and the cells in each half of the map, are removed in proportion to their number.
 static void removed_walls_are_drawn_uniformly(void **state)
 {
     (void)state;
@@ -252,12 +252,12 @@ static void removed_walls_are_drawn_uniformly(void **state)
     }
     const double wall_count = 39 * 39 - (2 * 20 * 20 - 1);
     assert_share(pillars, ROUNDS * REMOVED, 19 * 19 / wall_count);
-    // No wall that depends on the maze is favoured: of the cells off the diagonal, which holds only
-    // lattice cells and the 19 pillars, half lie below it.
+    // All walls are removed equally often, wherever they lie in the maze: half of the cells off the
+    // diagonal lie below it. The diagonal holds only lattice cells and the 19 pillars.
     assert_share(northern, ROUNDS * REMOVED, (wall_count - 19) / 2 / wall_count);
 }
 
-// Walls stand where they should, and all gaps are the doors of walls that two rooms share.
+// Walls are where they should be, and all gaps are doors in walls that two rooms share.
 static void rooms_have_at_most_one_door_to_each_neighbour(void **state)
 {
     (void)state;
@@ -330,7 +330,7 @@ static fm_generate_options random_skirmish(fm_random *random, uint32_t players, 
     return options;
 }
 
-// The cell that an image puts in a cell's place; false when that is off the map.
+// The cell that an image maps a cell to; false when that is off the map.
 static bool image_cell(const fm_grid *grid, const fm_matrix *image, fm_cell cell, fm_cell *out)
 {
     fm_point point = fm_point_of_cell(fm_cell_x(cell), fm_cell_y(cell), grid->width, grid->height);
@@ -430,7 +430,7 @@ static void skirmish_maps_are_symmetric_and_connected(void **state)
     }
 }
 
-// A pocket's image once fell between the two rows in the middle of the map, and one was closed.
+// A pocket's image may fall between the two middle rows of the map; neither pocket may be closed.
 static void images_in_the_middle_favour_no_side(void **state)
 {
     (void)state;
@@ -444,7 +444,7 @@ static void images_in_the_middle_favour_no_side(void **state)
     fm_grid_destroy(grid);
 }
 
-// Every map has room to move; and maps have something of everything, if not each of them a lake.
+// Every map has room to move, and together the maps have every feature, though not each has a lake.
 static void skirmish_maps_have_all_terrains(void **state)
 {
     (void)state;
@@ -469,7 +469,7 @@ static void skirmish_maps_have_all_terrains(void **state)
     }
 }
 
-// Long thin maps are where sites run short and the first road graph may fall apart.
+// On long thin maps there are few sites, and the first road graph may be disconnected.
 static void extreme_shapes_work(void **state)
 {
     (void)state;

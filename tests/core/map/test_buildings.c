@@ -1,8 +1,8 @@
-// test_buildings.c: buildings stand, go, and are believed in as they were seen.
+// test_buildings.c: buildings are placed and removed, and teams know them as they last saw them.
 //
-// Method: random worlds in which teams walk around while buildings come and go, beside a plain
-// model of two kinds: which building covers each true cell and what lay there before; and, for each
-// team, which building it saw last in each cell, from what its knowledge says has just been
+// Method: random worlds in which teams walk around while buildings come and go, compared with a
+// plain model. It keeps which building covers each true cell and the terrain below it, and for each
+// team the building that it saw last in each cell, from the cells that its knowledge has just
 // learned.
 
 #include "core/base/random.h"
@@ -17,7 +17,7 @@
 #define SIDE      40u
 #define TEAMS     3u
 #define AGENTS    18u
-#define BUILDINGS 400u // ever
+#define BUILDINGS 400u // in total
 
 struct scene {
     fm_world *world;
@@ -209,8 +209,8 @@ static void check_truth(const struct scene *scene)
     }
 }
 
-// A building is listed exactly while the team, where it looked last at its cells, always saw it
-// since it saw it first. The cells say the same.
+// A building is listed exactly while the team, since it first saw the building, has seen it at each
+// later look at its cells. The cells agree with the list.
 static void check_beliefs(const struct scene *scene, uint32_t team, uint32_t placed)
 {
     bool listed[BUILDINGS] = {false};
@@ -301,7 +301,7 @@ static void buildings_come_and_go(void **state)
     }
 }
 
-// What cannot be placed is refused with its reason, and terrain under a building stays.
+// A building that cannot be placed is refused with the reason, and terrain under a building stays.
 static void limits_and_refusals(void **state)
 {
     (void)state;

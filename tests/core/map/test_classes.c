@@ -1,9 +1,9 @@
 // test_classes.c: movement classes, from their text to agents of many sizes in one world.
 //
-// Method: whether a unit fits, and what a cell weighs for it, is decided here by looking at every
-// cell of its square, in what a team knows or on the true map. The views that planners get have to
-// say the same after every change; planners on them have to find what a plain search finds; and
-// agents have to end where the plain search says they can get.
+// Method: a plain model decides whether a unit fits, and what a cell weighs for it, by every cell
+// of its square, on the known or the true map. The views of planners must agree with it after every
+// change; planners must find what a plain search finds; and agents must end where the plain search
+// says they can get.
 
 #include "core/base/random.h"
 #include "core/commands/apply.h"
@@ -70,7 +70,7 @@ static void reads_and_writes_text(void **state)
         assert_int_equal(movement.size, 77);
         assert_true(strlen(error) > 0);
     }
-    // The longest text there is fits.
+    // The longest possible text fits.
     fm_movement_class longest = {.name = "abcdefghijklmnopqrstuvwxyz-0123", .size = 4};
     memset(longest.cost, FM_COST_MAX, sizeof longest.cost);
     longest.cost[FM_TERRAIN_UNKNOWN] = longest.cost[FM_TERRAIN_BUILDING] = 0;
@@ -185,7 +185,7 @@ static void begin_map(struct map_run *run, fm_random *random)
                      FM_OK);
 }
 
-// Played back on copies of the old bits and weights, the log gives the new ones, and says truly
+// The log, applied to copies of the old bits and weights, gives the new ones, and is right about
 // what became cheaper or costlier.
 static void check_log(const struct map_run *run, fm_bitmap *blocked, uint8_t *weights,
                       uint64_t version)
@@ -284,7 +284,7 @@ static void running_out_of_memory_leaves_nothing(void **state)
 
 // ---- planners
 
-// A view made by looking at every square, for the plain search.
+// A view made from every square, for the plain search.
 struct plain {
     fm_bitmap blocked;
     uint8_t weights[SIDE_MAX * SIDE_MAX];
@@ -357,7 +357,7 @@ static void tell(const fm_planner_ops *ops, void *self, struct map_run *run, fm_
     bool complete;
     const fm_change *changes = fm_change_log_since(&run->map->log, 0, &count, &complete);
     if (!complete) {
-        // Trimmed each time: what is left is all there is since then.
+        // It is trimmed each time: only the changes since then are left.
         changes = fm_change_log_since(&run->map->log, run->map->log.begin, &count, &complete);
     }
     if (count > 0) {
@@ -535,7 +535,7 @@ static struct scene make_scene(fm_random *random, const fm_planner_ops *planner)
     return scene;
 }
 
-// The views of every class that is in use say what the plain model says.
+// The views of every class in use agree with the plain model.
 static void check_views(const struct scene *scene)
 {
     for (uint32_t team = 0; team <= 2; team++) {
@@ -597,7 +597,7 @@ static void order(struct scene *scene, uint32_t agent, fm_cell goal)
     assert_int_equal(result.status, FM_OK);
 }
 
-// On a map that nobody edits, every order ends as the true map says it can.
+// On a map without edits every order ends as the true map allows.
 static void orders_end_where_units_fit(void **state)
 {
     (void)state;
@@ -646,7 +646,7 @@ static uint32_t octile(fm_cell a, fm_cell b)
     return dx < dy ? 10 * (dy - dx) + 14 * dx : 10 * (dx - dy) + 14 * dy;
 }
 
-// Octile distance of the cell where the unit fits that is nearest to where it stands.
+// Octile distance from the unit to the nearest cell where it fits.
 static uint32_t nearest_place(const struct scene *scene, uint32_t agent, fm_cell from)
 {
     struct model truth = model_of(scene->world, FM_ALL_TEAMS, scene->classes[agent]);
@@ -662,8 +662,8 @@ static uint32_t nearest_place(const struct scene *scene, uint32_t agent, fm_cell
     return nearest;
 }
 
-// With edits all the time nobody ever stands where it does not fit, a unit that is walled in steps
-// to the nearest place there is, and the views keep up, also when costs appear.
+// Under constant edits no unit ever stands where it does not fit, a unit that is walled in steps to
+// the nearest cell where it fits, and the views stay right, also when costs appear.
 static void edits_push_units_out(void **state)
 {
     (void)state;
@@ -697,7 +697,7 @@ static void edits_push_units_out(void **state)
             check_views(&scene);
             run_tick(&scene, &random);
             for (uint32_t i = 0; i < AGENTS; i++) {
-                // Where it fits nowhere a unit stays.
+                // A unit that fits nowhere stays.
                 assert_true(is_place(&scene, i) ||
                             nearest_place(&scene, i, scene.cells[i]) == UINT32_MAX);
             }
@@ -706,7 +706,7 @@ static void edits_push_units_out(void **state)
     }
 }
 
-// A view that is made late is the view that was there all along.
+// A view that is made late equals one that existed all the time.
 static void views_may_be_made_at_any_time(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 // test_knowledge.c: a team knows what it has seen, and nothing else.
 //
-// Method: a plain model beside the real thing. Agents stand at random cells of random maps and
-// look; after each look every cell of the map is compared: seen ones look as they did when last
-// seen, the others are unknown and count as free. In between, the true map is edited.
+// Method: a plain model runs beside the real knowledge. Agents stand at random cells of random maps
+// and look; after each look every cell of the map is compared: seen cells are known as they were
+// when last seen, the others are unknown and count as free. In between, the true map is edited.
 
 #include "core/generate/generate.h"
 #include "core/map/knowledge.h"
@@ -44,8 +44,8 @@ static bool is_in_range(fm_sense_rules rules, int32_t dx, int32_t dy)
     FM_UNREACHABLE();
 }
 
-// With line of sight the model asks the real thing which cells are seen, and checks that they are
-// in range.
+// With line of sight the model takes the seen cells from the real code, and checks that they are in
+// range.
 static void model_look(struct model *model, const fm_grid *grid, const fm_line_of_sight *sight,
                        fm_cell from)
 {

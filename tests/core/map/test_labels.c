@@ -1,10 +1,10 @@
 // test_labels.c: labels agree with a flood fill, after any edits, and depend on the map alone.
 //
 // Random maps of many sides and densities, under all three movement rules, are edited in single
-// cells, in rectangles and all over. After each round every cell's label is held against a flood by
-// legal moves (two cells have one label exactly when the flood joins them), and against labels made
-// again. The nearest cell of a component is held against looking at every cell. Memory runs out at
-// random: labels that could not be updated say so, and are right once they could.
+// cells, in rectangles and all over. After each round every cell's label is compared with a flood
+// by legal moves (two cells have one label exactly when the flood joins them), and with labels made
+// from scratch. The nearest cell of a component is compared with a search of all cells. Memory runs
+// out at random: labels that could not be updated say so, and are right after a later update.
 
 #include "tests/support/support.h"
 
@@ -106,7 +106,7 @@ static void edit(struct bench *b)
     }
 }
 
-// ---- the truth about it ----
+// ---- the flood ----
 
 static void flood_from(struct bench *b, fm_cell start)
 {
@@ -228,8 +228,8 @@ static void update(struct bench *b, uint64_t left, uint64_t units_max)
     CHECK(b, fm_labels_are_current(b->labels));
     uint64_t blocks = ((b->grid->width + 63) / 64) * ((b->grid->height + 63) / 64);
     uint64_t cells = (uint64_t)b->grid->width * b->grid->height;
-    // A run is two cells of its row at least, but at the row's end, and a part is a run at least.
-    // Running out of memory costs one block more.
+    // A run has at least two cells of its row, except at the row's end, and a part at least one
+    // run. Running out of memory costs one block more.
     CHECK(b, units <= (blocks + 1) * FM_LABELS_BLOCK_UNITS + cells / FM_LABELS_RUN_STRIDE +
                           cells / FM_LABELS_NODE_STRIDE + 512);
 }
@@ -273,7 +273,7 @@ static void labels_are_what_a_flood_finds(void **state)
     free(b);
 }
 
-// What a storm of orders into one enclosed cell asks, and what learning costs.
+// Many orders into one enclosed cell, and the cost of edits.
 static void work_is_small_where_little_changes(void **state)
 {
     (void)state;
@@ -296,13 +296,13 @@ static void work_is_small_where_little_changes(void **state)
                 FM_LABELS_BLOCK_UNITS + 67 / FM_LABELS_RUN_STRIDE + 65 / FM_LABELS_NODE_STRIDE);
     assert_int_not_equal(fm_labels_graph_version(labels), graph);
     assert_false(fm_labels_connect(labels, walled, fm_cell_at(0, 0)));
-    // A wall that parts nothing changes no label.
+    // A wall that separates nothing changes no label.
     graph = fm_labels_graph_version(labels);
     fm_grid_set(grid, fm_cell_at(100, 100), FM_TERRAIN_WALL, FM_COST_FLOOR);
     fm_labels_touch(labels, fm_cell_at(100, 100));
     assert_int_equal(fm_labels_update(labels, UINT64_MAX, &units), FM_OK);
     assert_int_equal(fm_labels_graph_version(labels), graph);
-    // Found once for a thousand.
+    // One search answers a thousand calls.
     uint32_t label = fm_labels_of(labels, fm_cell_at(0, 0));
     units = 0;
     fm_cell nearest = fm_labels_nearest(labels, walled, label, &units);

@@ -1,8 +1,8 @@
 // Goal: a map that is written and read again is the same map; every damaged text is refused at the
-// line and column where it stops following its format; the readers look at nothing but the text.
-// Method: pictures small enough to check by eye, one table of damaged texts per format, random maps
-// with random damage, and every benchmark map there is. Texts are copied into blocks of exactly
-// their size first, so that the asan build sees a read past the end.
+// line and column where it breaks the format; the readers read nothing but the text. Method:
+// pictures small enough to check by eye, one table of damaged texts per format, random maps with
+// random damage, and every benchmark map. Texts are copied into blocks of exactly their size first,
+// so that the asan build finds a read past the end.
 
 #include "core/base/random.h"
 #include "core/map/map_file.h"
@@ -306,7 +306,7 @@ static void without_memory_nothing_is_left_behind(void **state)
 static void a_text_beyond_the_limit_is_refused_unread(void **state)
 {
     (void)state;
-    // The pointer is not followed: the size alone decides.
+    // The reader decides by the size alone and does not use the pointer.
     fm_grid *grid;
     fm_problem *problems;
     uint32_t count;
@@ -441,7 +441,7 @@ static void locate(const char *text, size_t at, uint32_t *line, uint32_t *column
     }
 }
 
-// Whatever byte of the rows is spoilt, the error stands exactly there.
+// If any byte of the rows is damaged, the error names exactly its place.
 static void a_spoilt_row_is_located(void **state)
 {
     (void)state;
@@ -466,7 +466,7 @@ static void a_spoilt_row_is_located(void **state)
     }
 }
 
-// No bytes do more than be accepted or refused, and refusing always says where.
+// Any bytes are accepted or refused, and an error always says where.
 static void any_damage_is_accepted_or_refused(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-// test_occupancy.c: the nearest free cells around one, one after the other, are those that a search
-// from the beginning finds each time.
+// test_occupancy.c: the nearest free cells around a cell, one after the other, are those that a new
+// search finds each time.
 //
 // Method: random maps, sizes and units; the heap of fm_nearest_cells against
 // fm_occupancy_nearest_free() until the map is full.

@@ -1,7 +1,7 @@
-// test_alert.c: units that stop when an enemy is near, and go on when they are told.
+// test_alert.c: units that stop when an enemy is near, and resume when they are told to.
 //
-// Method: small open worlds, one tick at a time, looking at where units stand and at what the views
-// tell.
+// Method: small open worlds, one tick at a time; checks of the units' cells and of the alerts in
+// the views.
 
 #include "core/views/unit_report.h"
 #include "core/views/view_delta.h"
@@ -24,7 +24,7 @@ static fm_command_result resume(struct order_scene *scene, uint32_t team, fm_age
     return result;
 }
 
-// Runs ticks until one tells an alert. Returns what it told; order 0: none in so many ticks.
+// Runs ticks until one has an alert. Returns the alert; order 0: none in so many ticks.
 static fm_alert run_to_alert(struct order_scene *scene, uint32_t ticks_max)
 {
     for (uint32_t i = 0; i < ticks_max; i++) {
@@ -60,13 +60,13 @@ static void a_marching_unit_stops_and_goes_on(void **state)
     assert_int_equal(alert.agent.index1, unit.index1);
     assert_int_equal(alert.seen.index1, enemy.index1);
     assert_int_equal(alert.cell, fm_cell_at(30, 8));
-    // Its own view tells it by names.
+    // The view of its team has aliases.
     fm_changes changes = fm_world_changes(scene.world, 1);
     assert_int_equal(changes.alert_count, 1);
     assert_int_equal(changes.alerts[0].number, 1);
     fm_agent_id named = fm_world_agent_named(scene.world, 1, changes.alerts[0].seen_name);
     assert_int_equal(named.index1, enemy.index1);
-    // It stands, and tells once.
+    // It stands, and there is one alert only.
     assert_int_equal(scene_look(&scene, unit).cell, fm_cell_at(26, 8));
     assert_int_equal(scene_look(&scene, unit).state, FM_AGENT_HOLDING);
     assert_int_equal(run_to_alert(&scene, 20).order, 0);
@@ -76,15 +76,15 @@ static void a_marching_unit_stops_and_goes_on(void **state)
     assert_int_equal(fm_world_report_unit(scene.world, unit, &report, path, 4), FM_OK);
     assert_true(report.is_alerted);
     assert_int_equal(report.why, FM_WHY_ALERTED);
-    // Nobody else's player lets it go on; where the enemy still is, it stops again.
+    // Another team cannot let it resume; while the enemy is still there, it stops again.
     assert_int_equal(resume(&scene, 2, unit, 0).status, FM_ERR_NO_AGENT);
     assert_int_equal(resume(&scene, 1, unit, 0).changed_count, 1);
     assert_int_equal(run_to_alert(&scene, 1).order, order);
-    // For some ticks it stops for nobody: so many steps it makes.
+    // For some ticks it stops for no enemy: it makes so many steps.
     assert_int_equal(resume(&scene, 1, unit, 3).changed_count, 1);
     assert_int_equal(run_to_alert(&scene, 4).order, order);
     assert_int_equal(scene_look(&scene, unit).cell, fm_cell_at(29, 8));
-    // The enemy is dead: it goes where it was sent, and its queue goes on after it.
+    // The enemy is dead: the unit goes to its goal, and its queue continues.
     scene_remove(&scene, enemy);
     assert_int_equal(resume(&scene, 1, unit, 0).changed_count, 1);
     assert_int_equal(run_to_alert(&scene, 60).order, 0);
@@ -94,7 +94,7 @@ static void a_marching_unit_stops_and_goes_on(void **state)
     fm_world_destroy(scene.world);
 }
 
-// What the team does not see stops nobody, however near it is.
+// An enemy that the team does not see stops no unit, however near it is.
 static void only_what_is_seen_stops(void **state)
 {
     (void)state;
@@ -104,7 +104,7 @@ static void only_what_is_seen_stops(void **state)
     attack_move(&scene, unit, fm_cell_at(60, 8), 20);
     run_to_alert(&scene, 60);
     assert_int_equal(cells_apart(scene_look(&scene, unit).cell, fm_cell_at(30, 8)), SENSE);
-    // A friend who sees farther ahead stops it from afar.
+    // A friend that sees farther stops it earlier.
     fm_agent_id other = scene_spawn(&scene, 1, 2, 2);
     scene_spawn(&scene, 1, 30, 4);
     attack_move(&scene, other, fm_cell_at(60, 2), 20);
@@ -114,7 +114,7 @@ static void only_what_is_seen_stops(void **state)
     fm_world_destroy(scene.world);
 }
 
-// Of several the nearest is told; of those equally near the one on the smaller cell.
+// The alert names the nearest of several enemies; of equally near ones the one on the smaller cell.
 static void the_nearest_is_told(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 // test_explore.c: orders that find their own goals: explore and flee.
 //
-// Method: exploring in generated maps with fog must leave nothing unknown that can be reached;
-// fleeing is looked at tick by tick on open ground and in corners.
+// Method: exploring in generated maps with fog must leave no reachable cell unknown; fleeing is
+// checked tick by tick on open ground and in corners.
 
 #include "core/search/frontier.h"
 #include "core/views/view_delta.h"
@@ -50,7 +50,7 @@ static void explores_all_that_can_be_reached(void **state)
     }
 }
 
-// From the middle of an open map four explorers go four ways, and are done much sooner than one.
+// From the middle of an open map four explorers go four ways, and finish much sooner than one.
 static void explorers_share_the_rim(void **state)
 {
     (void)state;

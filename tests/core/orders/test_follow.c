@@ -1,7 +1,7 @@
 // test_follow.c: orders with a target: follow and guard.
 //
 // Method: small worlds drawn as text, or open ones, in which the target walks, hides or dies; one
-// tick at a time, looking at where agents stand.
+// tick at a time, with checks of the agents' cells.
 
 #include "tests/support/order_scene.h"
 #include "tests/support/support.h"
@@ -32,7 +32,7 @@ static void follows_a_friend_until_it_dies(void **state)
         fm_world_counts_get(scene.world, &after);
         ticks_searched += after.expansions > before.expansions;
     }
-    // The follower is 58 steps behind all the time; a goal that is off by a quarter is good enough.
+    // The follower stays 58 steps behind; a goal that is wrong by up to a quarter is good enough.
     assert_true(ticks_searched >= 2 && ticks_searched <= 12);
     assert_int_equal(scene_look(&scene, leader).cell, fm_cell_at(120, 8));
     assert_int_equal(
@@ -49,7 +49,7 @@ static void follows_a_friend_until_it_dies(void **state)
     fm_world_destroy(scene.world);
 }
 
-// A chase ends where a shot is possible: within the radius, in sight, with nothing between.
+// A chase ends where a shot is possible: within the radius, in sight, with no wall between.
 static void a_chase_ends_within_range(void **state)
 {
     (void)state;
@@ -96,8 +96,8 @@ static void loses_an_enemy_in_the_fog(void **state)
     fm_world_destroy(scene.world);
 }
 
-// A slow hunter is still on its way to where it saw the enemy last when that comes back into sight,
-// which may be another one for all it knows.
+// A slow hunter is still on its way to the cell where it last saw the enemy when the enemy comes
+// back into sight; the hunter cannot know that it is the same one.
 static void a_lost_enemy_stays_lost(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void a_lost_enemy_stays_lost(void **state)
     fm_world_destroy(scene.world);
 }
 
-// There is no path to where it was seen last; target_lost is the better reason.
+// There is no path to where it was last seen; target_lost is the better reason.
 static void an_enemy_is_lost_behind_a_wall(void **state)
 {
     (void)state;
@@ -141,14 +141,14 @@ static void an_enemy_is_lost_behind_a_wall(void **state)
     fm_agent_id enemy = scene_spawn(&scene, 2, 9, 5), hunter = scene_spawn(&scene, 1, 7, 5);
     uint64_t follow = scene_order(&scene, hunter, follow_command(&hunter, enemy, 1));
     scene_run(&scene, 30);
-    assert_int_equal(scene.ended_count, 0); // it is still to be seen
+    assert_int_equal(scene.ended_count, 0); // it is still visible
     scene_move_to(&scene, enemy, 60, 5, false);
     scene_run(&scene, 60);
     assert_int_equal(scene_ending(&scene, follow).reason, FM_END_TARGET_LOST);
     fm_world_destroy(scene.world);
 }
 
-// Nor does it make a difference whether the slot of the dead is given to another at once.
+// It also makes no difference whether another agent gets the dead one's slot at once.
 static void sees_an_enemy_die_beside_it(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void sees_an_enemy_die_beside_it(void **state)
     uint64_t follow = scene_order(&scene, hunter, follow_command(&hunter, enemy, 1));
     scene_run(&scene, 10);
     assert_int_equal(scene_look(&scene, hunter).cell, fm_cell_at(11, 8));
-    // One order is under way, others come too late: their targets are dead when their turn comes.
+    // One order is active; the others come too late: their targets are dead when their turn comes.
     fm_agent_id ward = scene_spawn(&scene, 1, 2, 2);
     uint64_t late = scene_order(
         &scene, hunter, (fm_command){.order = FM_ORDER_FOLLOW, .target = enemy, .queue = true});
@@ -186,7 +186,7 @@ static void guards_come_back_to_their_post(void **state)
         (fm_command){.order = FM_ORDER_GUARD, .cells = &post, .cell_count = 1, .radius = 6});
     scene_run(&scene, 40);
     assert_int_equal(scene_look(&scene, guard).cell, fm_cell_at(27, 30)); // half the radius
-    // A wall comes down on it and far around: it is pushed out, and comes back.
+    // A wall is placed on it and far around it: it is pushed out, and comes back.
     fm_rect wall = {22, 20, 11, 20};
     fm_command_result result = {0};
     fm_command edit = {
@@ -198,7 +198,7 @@ static void guards_come_back_to_their_post(void **state)
     fm_world_apply(scene.world, &edit, &result);
     scene_run(&scene, 40);
     assert_int_equal(cells_apart(scene_look(&scene, guard).cell, post), 3);
-    // To guard a friend is to stay with it, also when it walks.
+    // Guarding a friend means to stay with it, also when it walks.
     scene_order(&scene, guard, (fm_command){.order = FM_ORDER_GUARD, .target = ward, .radius = 4});
     scene_move_to(&scene, ward, 60, 60, false);
     scene_run(&scene, 80);

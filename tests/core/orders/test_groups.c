@@ -1,9 +1,9 @@
 // test_groups.c: one order for many units.
 //
-// Method: random maps and groups of several sizes. Each unit must get a goal of its own, a free
-// cell that hangs together with the others; ways must hardly cross (a few pairs in a thousand;
-// random goals make every fourth one cross); the whole must cost one backward search. Formations
-// are looked at on open ground, where their shape is known.
+// Method: random maps and groups of several sizes. Each unit must get its own goal, a free cell
+// connected with the others; paths must hardly cross (a few pairs in a thousand; with random goals
+// every fourth pair does); the whole must cost one backward search. Formations are checked on open
+// ground, where their shape is known.
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
@@ -171,7 +171,7 @@ static void each_unit_gets_a_free_goal_near_the_click(void **state)
             assert_false(fm_grid_is_blocked(grid, goals[j]));
         }
         run(&scene, 3000, 5000);
-        // Where there is room for all, all get there. Else the rest stands on the meeting cell.
+        // If there is room for all, all get there. Else the others stand on the meeting cell.
         assert_int_equal(scene.ended_count, count);
         assert_int_equal(scene.ended[FM_END_ARRIVED], count);
         fm_world_destroy(scene.world);
@@ -197,12 +197,12 @@ static void formations_have_their_shapes(void **state)
             bottom = fm_cell_y(goals[i]) > bottom ? fm_cell_y(goals[i]) : bottom;
         }
         static const uint32_t wanted[4][2] = {
-            [FM_FORMATION_NONE] = {8, 8},  // a square as far as it goes
+            [FM_FORMATION_NONE] = {8, 8},  // as square as possible
             [FM_FORMATION_KEEP] = {10, 6}, // as they stand
             [FM_FORMATION_LINE] = {16, 4}, // three rows of 16, one of 12
             [FM_FORMATION_BOX] = {8, 8},
         };
-        // March is north, give or take a cell in the rounding.
+        // They march north, within a cell of rounding.
         assert_in_range(right - left + 1, wanted[formation][0] - 1, wanted[formation][0] + 2);
         assert_in_range(bottom - top + 1, wanted[formation][1] - 1, wanted[formation][1] + 2);
         for (uint32_t i = 0; formation == FM_FORMATION_KEEP && i < scene.count; i++) {
@@ -212,7 +212,7 @@ static void formations_have_their_shapes(void **state)
     }
 }
 
-// ---- who goes where -----------------------------------------------------------------------------
+// ---- which unit gets which goal -----------------------------------------------------------------
 
 static int64_t side_of(fm_cell a, fm_cell b, fm_cell c)
 {
@@ -325,7 +325,7 @@ static void a_thousand_units_cost_one_search(void **state)
     assert_true(together < 5 * alone);
 }
 
-// A search that takes many ticks does not keep anybody waiting.
+// No unit waits for a search that takes many ticks.
 static void everybody_moves_in_the_next_tick(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
-// test_nearest.c: where orders lead whose goal cannot be reached.
+// test_nearest.c: where an order leads if its goal cannot be reached.
 //
 // Goal: to the reachable cell that is nearest to the goal; ties go to the smaller straight-line
-// distance, then to the smaller cell number. Who searches, forward, backward or by jump points,
-// and from where, makes no difference: it is decided before any planner is asked.
-// Method: random maps, all known, with a walled-in goal; an agent for each of several planners in
-// random cells of one component. Where they end is compared with a plain look at all its cells.
+// distance, then to the smaller cell number. The planner (forward, backward or jump points) and the
+// start make no difference: the cell is chosen before the planner runs. Method: random maps, all
+// known, with a walled-in goal; an agent for each of several planners in random cells of one
+// component. The cells where they end are compared with a search of all its cells.
 
 #include "core/base/random.h"
 #include "core/commands/apply.h"
@@ -33,7 +33,7 @@ static uint32_t distance(fm_cell a, fm_cell b)
     return dx < dy ? 10 * (dy - dx) + 14 * dx : 10 * (dx - dy) + 14 * dy;
 }
 
-// Walls at random, and wherever it is nearer to the goal than `radius`.
+// Random walls, and a wall on each cell nearer to the goal than `radius`.
 static fm_grid *make_grid(fm_random *random, fm_cell goal, uint32_t radius)
 {
     fm_grid *grid;
@@ -50,7 +50,7 @@ static fm_grid *make_grid(fm_random *random, fm_cell goal, uint32_t radius)
     return grid;
 }
 
-// All cells that hang together with the first one by straight steps.
+// All cells that are connected with the first one by straight steps.
 static uint32_t flood(const fm_grid *grid, fm_cell first, fm_cell cells[CELLS])
 {
     static bool seen[SIDE][SIDE];
@@ -73,7 +73,7 @@ static uint32_t flood(const fm_grid *grid, fm_cell first, fm_cell cells[CELLS])
     return count;
 }
 
-// What decides, most important first. No two cells have the same.
+// The keys that decide, most important first. No two cells have the same.
 static uint64_t rank_of(fm_cell cell, fm_cell goal)
 {
     uint64_t dx = fm_cell_dx(cell, goal), dy = fm_cell_dy(cell, goal);

@@ -1,8 +1,8 @@
 // test_orders.c: queues, patrols, holding; every order ends exactly once.
 //
-// Method: small worlds drawn as text, or open ones; one tick at a time, looking at where agents
-// stand. The last test is a property: random commands of every kind, edits, births and deaths, and
-// a plain account of all order ids; each ends once, with a reason that its kind can have.
+// Method: small worlds drawn as text, or open ones; one tick at a time, with checks of the agents'
+// cells. The last test is a property: random commands of every kind, edits, births and deaths, and
+// a plain list of all order ids; each ends once, with a reason that its kind can have.
 
 #include "core/saves/settle.h"
 #include "core/views/view_delta.h"
@@ -19,7 +19,7 @@ static void queued_orders_are_done_in_turn(void **state)
     struct order_scene scene = scene_make(NULL, 32, 32, true);
     fm_agent_id agent = scene_spawn(&scene, 1, 2, 2);
     uint64_t first =
-        scene_move_to(&scene, agent, 10, 2, true); // nothing is before it: begins at once
+        scene_move_to(&scene, agent, 10, 2, true); // the queue is empty: begins at once
     uint64_t second = scene_move_to(&scene, agent, 10, 10, true);
     uint64_t third = scene_move_to(&scene, agent, 2, 10, true);
     scene_run(&scene, 8);
@@ -83,7 +83,7 @@ static void full_queues_refuse(void **state)
     fm_command_result result = scene_give(&scene, command);
     assert_int_equal(result.status, FM_ERR_LIMIT);
     assert_int_equal(result.failed_index, 1);
-    assert_false(scene_look(&scene, agents[0]).has_order); // whole or not at all
+    assert_false(scene_look(&scene, agents[0]).has_order); // all or nothing
     command.order = FM_ORDER_STOP;
     assert_int_equal(scene_give(&scene, command).status, FM_ERR_BAD_VALUE);
     fm_world_destroy(scene.world);
@@ -100,7 +100,7 @@ static void check_queue(const struct order_scene *scene, fm_agent_id agent, cons
     }
 }
 
-// A move with a turn; scene_give() has it whole or not at all.
+// Gives a queued move with a turn.
 static fm_command_result give_with_turn(struct order_scene *scene, fm_agent_id agent, fm_cell goal,
                                         fm_turn turn, uint32_t at, const uint64_t *order)
 {
@@ -146,7 +146,7 @@ static void queues_are_edited_anywhere(void **state)
     scene_run(&scene, 1);
     assert_int_equal(scene_ending(&scene, b).reason, FM_END_REPLACED);
     assert_int_equal(scene.ended_count, 1);
-    // What is gone, or is another's, or is under way, is no place in the queue.
+    // Ids of ended, foreign or active orders name no place in the queue.
     assert_int_equal(give_with_turn(&scene, agent, goal, FM_TURN_BEFORE, 0, &b).status,
                      FM_ERR_NO_ORDER);
     assert_int_equal(give_with_turn(&scene, other, goal, FM_TURN_INSTEAD, 0, &c).status,
@@ -155,7 +155,7 @@ static void queues_are_edited_anywhere(void **state)
                      FM_ERR_NO_ORDER);
     assert_int_equal(give_with_turn(&scene, agent, goal, FM_TURN_BEFORE, 0, NULL).status,
                      FM_ERR_BAD_VALUE);
-    // Cancelled, whole or not at all: those that were named, and no others.
+    // Cancels all named orders or none, and no others.
     fm_agent_id twice[] = {agent, agent};
     assert_int_equal(cancel(&scene, twice, (const uint64_t[]){e, e}, 2).status, FM_ERR_BAD_VALUE);
     fm_command_result result = cancel(&scene, twice, (const uint64_t[]){e, b}, 2);
@@ -164,7 +164,8 @@ static void queues_are_edited_anywhere(void **state)
     check_queue(&scene, agent, (const uint64_t[]){a, d, f, e, c, g}, 6);
     assert_int_equal(cancel(&scene, twice, (const uint64_t[]){e, c}, 2).status, FM_OK);
     check_queue(&scene, agent, (const uint64_t[]){a, d, f, g}, 4);
-    // The one under way makes way for the next; another takes its place, and the queue stays.
+    // The active order is cancelled and the next one begins; another one replaces it, and the queue
+    // stays.
     assert_int_equal(cancel(&scene, &agent, &a, 1).status, FM_OK);
     scene_run(&scene, 1);
     check_queue(&scene, agent, (const uint64_t[]){d, f, g}, 3);
@@ -183,7 +184,7 @@ static void queues_are_edited_anywhere(void **state)
     fm_world_destroy(scene.world);
 }
 
-// A full queue takes nothing more, but an order in it can be replaced.
+// A full queue takes no more orders, but an order in it can be replaced.
 static void full_queues_are_edited(void **state)
 {
     (void)state;
@@ -225,7 +226,7 @@ static void deadlines_end_orders(void **state)
     assert_int_equal(scene_ending(&scene, walk).reason, FM_END_DEADLINE);
     assert_int_equal(scene_ending(&scene, walk).cell, fm_cell_at(9, 2));
     assert_int_equal(scene_look(&scene, agent).state, FM_AGENT_IDLE);
-    // Who is there before has arrived.
+    // A unit that is there earlier has arrived.
     fm_cell near = fm_cell_at(12, 2);
     uint64_t arrives = scene_order(
         &scene, agent,
@@ -270,8 +271,8 @@ static uint64_t order_of(const struct order_scene *scene, fm_agent_id agent)
     return report.order;
 }
 
-// Those that it has reached have the new order, with the numbers of one command, the others the
-// old one.
+// Units that the command has reached have the new order, with consecutive ids, the others the old
+// one.
 static void check_reached(const struct order_scene *scene, const fm_agent_id *crowd,
                           uint32_t reached)
 {
@@ -301,7 +302,7 @@ static void an_order_to_many_reaches_some_in_each_tick(void **state)
 
     fm_command stop = {.agents = ids, .agent_count = CROWD, .order = FM_ORDER_STOP};
     assert_int_equal(scene_give(&scene, stop).status, FM_ERR_NOT_READY);
-    scene_run(&scene, 1); // tells of those reached at once, too
+    scene_run(&scene, 1); // also reports the orders of units reached at once
     check_reached(&scene, ids, 8);
     scene_run(&scene, 1);
     check_reached(&scene, ids, CROWD);
@@ -325,7 +326,7 @@ static void settling_carries_an_order_to_its_end(void **state)
     scene_run(&scene, 1);
     assert_int_equal(scene.ended_count, CROWD);
 
-    // A world may end in the middle of it.
+    // A world may be destroyed in the middle of it.
     command.order = FM_ORDER_PATROL;
     command.agents_a_tick = 1;
     assert_int_equal(scene_give(&scene, command).status, FM_OK);
@@ -414,7 +415,7 @@ static void friends_do_not_push_one_who_holds(void **state)
     }
 }
 
-// With a few expansions for each, an agent that is sent somewhere sets out in the next tick.
+// With a few expansions for each, an agent starts in the tick after its order.
 static void all_kinds_move_in_the_next_tick(void **state)
 {
     (void)state;
@@ -475,13 +476,13 @@ static bool can_end(fm_order_kind kind, fm_order_end reason)
     case FM_END_COUNT:
         break;
     }
-    return false; // there is memory enough
+    return false; // there is enough memory
 }
 
 #define ACCOUNT_MAX 20000u
 #define UNITS_MAX   200u
 
-// What has become of every order of a run.
+// How every order of a run ended.
 struct account {
     fm_order_kind kind[ACCOUNT_MAX];
     uint8_t ended[ACCOUNT_MAX];
@@ -500,7 +501,7 @@ static void settle(const struct order_scene *scene, struct account *account)
     }
 }
 
-// One random order for some of the units; notes what was given.
+// Gives one random order to some of the units, and notes its ids.
 static void order_at_random(struct order_scene *scene, struct account *account, fm_random *random,
                             const fm_agent_id *units, uint32_t unit_count)
 {
@@ -543,7 +544,7 @@ static void order_at_random(struct order_scene *scene, struct account *account, 
     command.target = target ? units[fm_random_below(random, unit_count)] : (fm_agent_id){0};
     fm_command_result result = scene_give(scene, command);
     if (result.status != FM_OK || kind == FM_ORDER_STOP) {
-        return; // the dead, the unseen, the full
+        return; // a dead unit, an unseen target or a full queue
     }
     for (uint32_t i = 0; i < count; i++) {
         assert_true(account->given + 1 < ACCOUNT_MAX);
@@ -553,7 +554,7 @@ static void order_at_random(struct order_scene *scene, struct account *account, 
     assert_int_equal(result.first_order + count - 1, account->given);
 }
 
-// One of a unit's orders is taken back, or gives its place to another one.
+// Cancels one of a unit's orders, or replaces it.
 static void edit_at_random(struct order_scene *scene, struct account *account, fm_random *random,
                            fm_agent_id unit)
 {
@@ -598,7 +599,7 @@ static void every_order_ends_exactly_once(void **state)
                                         .cell_count = 1,
                                         .speed = fm_random_below(&random, 2) * 7000};
                 fm_world_apply(scene.world, &spawn_one, &result);
-                unit_count += result.status == FM_OK; // it may be occupied
+                unit_count += result.status == FM_OK; // the cell may be occupied
             }
             for (uint32_t n = fm_random_below(&random, 3); n > 0 && unit_count > 2; n--) {
                 order_at_random(&scene, &account, &random, units, unit_count);
@@ -635,7 +636,7 @@ static void every_order_ends_exactly_once(void **state)
             fm_tick_run(scene.world, NULL, 1, NULL, &report);
             settle(&scene, &account);
         }
-        // The end of the world: all agents that live die, and every account is closed.
+        // At the end all living agents die, and so every order has ended.
         for (uint32_t u = 0; u < unit_count; u++) {
             fm_command_result result = {0};
             fm_world_apply(

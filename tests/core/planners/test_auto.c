@@ -1,10 +1,10 @@
 // Goal: auto makes the agent wait only where core/planners/auto.c says so, however small the
-// grants; and its agents share a search from eight on, where jump points do not apply. It switches
-// from jump points to an incremental search when they cost too much on the whole, not for one
-// costly stretch. Method: planners on made-up maps are given a few expansions a tick, and the ticks
-// without a move are counted; worlds with groups of agents are asked how many planners they keep;
-// an agent is placed where searches are cheap, then where they are costly, beside one that uses
-// jump points alone.
+// grants; and groups of eight or more agents share a search where jump points do not apply. It
+// switches from jump points to an incremental search when they cost too much in total, not for one
+// costly stretch. Method: planners on made-up maps get a few expansions a tick, and ticks without a
+// move are counted; worlds with groups of agents report how many planners they keep; an agent is
+// placed where searches are cheap, then where they are costly, and compared with one that uses only
+// jump points.
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
@@ -38,7 +38,7 @@ static void moves_from_the_first_tick_on(void **state)
             world.change_count = 0;
             if (fm_random_below(&random, 3) == 0) {
                 fm_cell cell =
-                    fog_free_cell(&world); // cheaper steps want repairs, which take ticks
+                    fog_free_cell(&world); // cheaper steps need repairs, which take ticks
                 if (cell != planner.starts[0] && cell != planner.goal) {
                     fog_toggle(&world, cell);
                 }
@@ -131,7 +131,7 @@ static void a_group_shares_a_search_where_jump_points_do_not_apply(void **state)
     }
 }
 
-// Nor does one that shares a search wait for it: here it takes dozens of ticks.
+// An agent does not wait for a shared search either: here it takes dozens of ticks.
 static void a_group_moves_before_its_search_is_over(void **state)
 {
     (void)state;
@@ -165,7 +165,7 @@ static void a_search_for_many_gets_the_share_of_many(void **state)
                         .order = FM_ORDER_MOVE};
     fm_world_apply(world, &order, &result);
     assert_int_equal(result.status, FM_OK);
-    // A field would need less than the first round gives.
+    // A field would need less than the grant of the first round.
     fm_agent_id members[30];
     for (uint32_t i = 0; i < 30; i++) {
         members[i] = (fm_agent_id){i + 1, single.generation};

@@ -1,24 +1,24 @@
 // test_planners.c: every planner of the catalogue against a plain reference search.
 //
-// Random worlds change under agents in both directions while the planner is suspended at random
-// points, agents walk or are pushed, goals move. After every tick each answer is held against the
-// costs that the reference measures on the same map:
+// Random worlds change in both directions while the planner is suspended at random points, agents
+// walk or are pushed, and goals move. After every tick each answer is compared with the costs that
+// the reference finds on the same map:
 //
 //   FOUND        the next step is legal and cost + D(next) == D(position); path() is legal, leads
-//                from start to goal and costs D(position). Of planners that promise less: as many
-//                steps as there must be, or just a path.
+//                from start to goal and costs D(position). For planners that promise less: a path
+//                with the fewest steps, or any path.
 //   PARTIAL      real-time planners only; the next step is legal
 //   UNREACHABLE  D(position) is infinite, and nearest() really is the nearest
 //   at the end   with the world at rest every agent arrives, or learns that there is no path
 //
-// Planners that can be are guided by a random heuristic; the tables that some of these read are
-// made again, or become stale, at random moments, searches suspended or not.
+// Planners that take a heuristic get a random one; the tables that some heuristics read are made
+// again, or become stale, at random moments, also during suspended searches.
 //
-// FOGMARCH_PLANNER=name plays that planner alone.
+// FOGMARCH_PLANNER=name runs only that planner.
 //
-// The fault that is hardest to find shows with grants of one to three expansions only, so half of
-// the worlds are played that way. A failure prints the planner with its options and the world's
-// seed; the same FOGMARCH_SEED plays all the same worlds again.
+// Some faults show only with grants of one to three expansions, so half of the worlds are played
+// that way. A failure prints the planner with its options and the world's seed; the same
+// FOGMARCH_SEED plays the same worlds again.
 
 #include "tests/support/support.h"
 
@@ -38,7 +38,7 @@ struct play {
     uint64_t seed;
     uint32_t tick;
     reference costs;                 // to the goal, on the map as it is now
-    bool was_pushed[FOG_STARTS_MAX]; // since the goal was found to be out of reach
+    bool was_pushed[FOG_STARTS_MAX]; // since the goal was found unreachable
     bool optimal;                    // FOUND means a cheapest path
     fm_heuristic_tables tables;
     fog_tables made; // what they point to
@@ -90,7 +90,7 @@ static void check_path(struct play *play, fm_cell start)
     CHECK(play, memcmp(cut, cells, (length < 3 ? length : 3) * sizeof *cut) == 0);
 }
 
-// A path that is not proven is as good as its steps are legal.
+// Of a path that is not proven only the steps must be legal.
 static void check_partial_path(struct play *play, fm_cell start, fm_cell next)
 {
     static fm_cell cells[PATH_CAPACITY];
@@ -160,7 +160,7 @@ static void check_answer(struct play *play, uint32_t i)
         CHECK(play, reference_cost(&play->costs, start) >= FM_COST_INFINITE);
         CHECK(play, next == FM_CELL_NONE);
         CHECK(play, ops->path(play->planner.self, start, NULL, 0) == 0);
-        // Real-time planners walk while they search; where they began is what ties refer to.
+        // Real-time planners walk while they search; ties refer to the cell where the search began.
         check_nearest(play, start,
                       play->was_pushed[i] || ops->real_time || ops->finding != FM_FINDS_CHEAPEST);
         break;
@@ -216,7 +216,7 @@ static void visit(const fm_inspection *cell, void *context)
     }
 }
 
-// Visits every cell once at most. Returns a number that stands for all that was seen.
+// Checks that inspect() visits every cell at most once. Returns a hash of all that it showed.
 static uint64_t check_inspect(struct play *play, const fog_planner *planner)
 {
     size_t cell_count = (size_t)play->world.width * play->world.height;
@@ -293,7 +293,7 @@ static void play_fini(struct play *play)
     fog_fini(&play->world);
 }
 
-// Measures the path to the goal, if anything has changed since the last time.
+// Computes the costs to the goal again, if anything has changed since the last time.
 static const reference *measure(struct play *play)
 {
     if (play->costs.cost == NULL) {
@@ -372,7 +372,7 @@ static void tick(struct play *play, uint32_t grant_max)
     play->tick += 1;
 }
 
-// Whether everybody has arrived or knows there is no way.
+// Whether every agent has arrived or knows that there is no path.
 static bool all_done(const fog_planner *planner)
 {
     for (uint32_t i = 0; i < planner->start_count; i++) {
@@ -384,8 +384,8 @@ static bool all_done(const fog_planner *planner)
     return true;
 }
 
-// Planners of the LRTA* kind prove that there is no way only when their look-ahead covers all of
-// the agent's side.
+// Planners of the LRTA* kind prove that there is no path only when their look-ahead covers the
+// whole component of the agent.
 static bool may_walk_forever(struct play *play)
 {
     if (!play->planner.ops->real_time || strstr(play->planner.ops->name, "rta") == NULL) {
@@ -403,7 +403,7 @@ static void play_world(const fm_planner_ops *ops, uint64_t seed, bool large)
         disturb(&play);
         if (below(&play, 80) == 0) {
             ops->forget(play.planner.self, &play.planner.slab);
-            fog_tables_follow(&play.world, &play.tables); // they are not told in tick()
+            fog_tables_follow(&play.world, &play.tables); // tick() does not notify them
             play.world.change_count = 0;
         }
         tick(&play, grant_max);
@@ -457,8 +457,8 @@ static void test_large_worlds(void **state)
 
 // ---- suspension ----
 
-// Plays the same events to two planners on the same map; one gets its grant in one piece, the
-// other one unit at a time. All that inspect() shows must stay the same.
+// Plays the same events to two planners on the same map; one gets its grant in one piece, the other
+// one unit at a time. inspect() must always show the same of both.
 static void play_twins(const fm_planner_ops *ops, uint64_t seed)
 {
     struct play play;
@@ -512,7 +512,7 @@ static void test_suspension_changes_nothing(void **state)
 
 // ---- memory ----
 
-// Memory runs out at a random allocation. The planner reports that, or manages; when there is
+// Memory runs out at a random allocation. The planner reports that, or works without; when there is
 // memory again it finds its path.
 static void play_out_of_memory(const fm_planner_ops *ops, uint64_t seed)
 {

@@ -1,11 +1,10 @@
 // test_progress.c: searches come to an end under the smallest grants, however much changes
 // before.
 //
-// A planner that searches from scratch may start over whenever something changes that its search
-// has looked at. It cannot do so for ever: each new beginning takes a change. So once a map is at
-// rest, a search is over after as many units as one search takes, whatever happened before; and
-// while it changes in every tick, there is an answer in every tick whose grant is enough for one
-// search.
+// A planner that searches from scratch may start over whenever a cell changes that its search has
+// looked at. Each new start needs a change. So once a map is at rest, a search is over after as
+// many units as one search takes, whatever happened before; and while the map changes in every
+// tick, there is an answer in every tick whose grant is enough for one search.
 
 #include "tests/support/support.h"
 
@@ -28,8 +27,8 @@ static void change_something(fog *world, const fog_planner *planner)
     fog_settle_changes(world);
 }
 
-// Units that one search takes at most: each cell is expanded a few times, and looked at again when
-// there is no way and the nearest cell is wanted.
+// The most units that one search takes: each cell is expanded a few times, and visited again for
+// the nearest cell when there is no path.
 static uint32_t units_max(const fog *world)
 {
     return 30 * world->width * world->height + 100;

@@ -1,14 +1,14 @@
 // test_query.c: a query answers what a plain search on the same map answers.
 //
-// Random worlds of all rules and weights are asked for ways between random cells, in grants of
-// random size, with and without a worker's scratch, some queries moved to a copy while the map is
-// torn up under them. The reference measures every cell: a way that was found must be legal and as
-// cheap as that, and where there is none, the way must lead to the nearest cell that can be
-// reached, by the cheapest of the paths to such a cell, or to the one that was named. The nearest
-// of several goals and every cell of a field are held against the same reference.
-// Half of the paths name a planner, and a heuristic for it, which may go by landmarks; those that
-// promise less are held to what they promise. In trials every planner that fits is interrupted at
-// random, and held to the same; its answer must not depend on the interruptions.
+// Queries ask for paths between random cells in random worlds of all rules and weights, in grants
+// of random size, with and without a worker's scratch; some queries are moved to a copy while the
+// map changes. A plain reference knows the cost of every cell: a path must be legal and as cheap,
+// and if the goal is unreachable, it must lead to the nearest reachable cell, by the cheapest of
+// the paths to such a cell, or to the substitute that was named. The nearest of several goals and
+// every cell of a field are compared with the same reference.
+// Half of the paths name a planner, and a heuristic for it, possibly landmarks; planners that
+// promise less must keep their own promises. In trials every planner that fits is interrupted at
+// random, with the same checks; its answer must not depend on the interruptions.
 
 #include "tests/support/support.h"
 
@@ -47,7 +47,7 @@ struct play {
     uint64_t seed;
     fm_scratch scratch;
     fm_cell from, to;
-    fm_planner_spec spec; // ops NULL: whatever is best
+    fm_planner_spec spec; // ops NULL: the best one
     bool optimal;
     fm_heuristic_tables tables;
     fog_tables made;
@@ -168,7 +168,7 @@ static void drop(struct play *play, fm_query *query)
     play->copy = NULL;
 }
 
-// Changes the map, lets a query on a copy work, and changes it back.
+// Changes the map, runs a query on a copy for a while, and restores the map.
 static void advance_under_edits(struct play *play, fm_query *query, fm_slab *slab)
 {
     CHECK(play, move_to_copy(play, query));
@@ -200,8 +200,8 @@ static fm_query *ask(struct play *play, uint64_t expansions_max, uint32_t grant_
 
 // ---- checking ----
 
-// That the answer's cells are a legal path whose numbers are what the answer says. Returns its
-// cost.
+// Checks that the answer's cells are a legal path with the length and cost of the answer. Returns
+// its cost.
 static uint32_t check_path(struct play *play, const fm_query_answer *answer)
 {
     const fm_view *view = &play->world.view;
@@ -247,7 +247,7 @@ static void check_answer(struct play *play, const fm_query_answer *answer)
     reference_fini(&costs);
 }
 
-// The first goal of least cost, or any of equal cost.
+// A goal of least cost: the first one, or any other of equal cost.
 static void check_nearest(struct play *play, const fm_query_answer *answer)
 {
     reference costs = reference_measure(&play->world.view, play->from);
@@ -296,7 +296,7 @@ static void check_substitute(struct play *play, const fm_query_answer *answer)
     play->kind = KIND_PATH;
 }
 
-// The limit is exact: what a query needs is enough, and one expansion less is not.
+// The limit is exact: a query ends with as many expansions as it needs, but not with one less.
 static void check_limit(struct play *play, uint64_t expansions)
 {
     fm_query *query = ask(play, expansions, 50, false);
@@ -391,7 +391,7 @@ static fm_query_state ask_and_check(struct play *play, bool edits)
     case KIND_SUBSTITUTE:
         break;
     }
-    // A query that goes by tables starts over when it is moved away from them.
+    // A query that uses tables starts over when it is moved away from them.
     if (!edits || play->spec.options.heuristic == FM_HEURISTIC_DEFAULT) {
         check_limit(play, answer.expansions);
     }
@@ -417,13 +417,13 @@ static void answers_match_a_plain_search(void **state)
         }
         play_fini(&play);
     }
-    // Else the worlds are no good.
+    // Else the worlds test nothing.
     assert_true(counts[FM_QUERY_FOUND] > WORLDS / 2);
     assert_true(counts[FM_QUERY_UNREACHABLE] > WORLDS / 2);
 }
 
-// Queries that are dropped at any point, or run out of memory, leave nothing behind (fog_fini()
-// checks that).
+// Queries that are dropped at any point, or run out of memory, do not leak (fog_fini() checks
+// that).
 static void nothing_leaks(void **state)
 {
     (void)state;

@@ -1,15 +1,16 @@
-// test_scen.c: queries on the benchmark maps find the lengths that the benchmark says are
+// test_scen.c: queries on the benchmark maps find paths of the lengths that the benchmark gives as
 // optimal.
 //
-// On every map a spread of its problems is asked as path queries, with step costs 70 and 99, which
-// are so near the true ratio that a path of least cost is within 0.005 % of the shortest one.
+// On every map some of its problems, spread over the file, run as path queries, with step costs 70
+// and 99, which are so near the true ratio that a path of least cost is within 0.005 % of the
+// shortest one.
 // Lengths are compared in true units, from the counts of straight and diagonal steps.
 //
 // Swamp is passable from ordinary ground in these files, so where there is some the units are of a
 // class that wades. divideandconquer's problems were made for an earlier version of its map with
-// fewer cliffs: some of their starts and goals lie on one now. There no path may be shorter than
+// fewer cliffs: some of their starts and goals now lie on one. There no path may be shorter than
 // the file says, and at least half of them must be exactly as long. tests/core/map/test_classes.c
-// has made-up maps of all terrains, without that doubt.
+// tests all terrains on made-up maps.
 
 #include "tests/support/support.h"
 

@@ -1,7 +1,7 @@
-// test_command_file.c: goal: a command or tick record that was packed comes back as it was,
-// and bytes that nobody packed are refused or mean exactly one thing. Method: random ones with any
-// fields of their kind set, there and back; the bytes cut at every length and with flipped bits.
-// What is accepted has to pack to the same bytes again.
+// test_command_file.c: goal: a command or tick record is unpacked as it was packed, and other bytes
+// are refused or mean exactly one thing. Method: random commands and records with any fields of
+// their kind are packed and unpacked; the bytes are cut at every length and bits flipped. Accepted
+// bytes must pack to the same bytes again.
 
 #include "core/base/random.h"
 #include "core/saves/command_file.h"
@@ -14,7 +14,7 @@
 
 struct sample {
     fm_command command;
-    fm_command_id id; // to which the command points, or not
+    fm_command_id id; // the command may point to it
     fm_agent_id agents[ITEMS_MAX];
     fm_cell cells[ITEMS_MAX];
     uint64_t orders[ITEMS_MAX];
@@ -148,9 +148,8 @@ static void make_sample(fm_random *random, struct sample *sample)
     }
 }
 
-// Every member but the arrays and the planner must compare equal: one that is added to fm_command
-// and forgotten by the packing fails here as soon as make_sample() sets it, and the size below
-// reminds of that.
+// Every member except the arrays and the planner must compare equal. A new member of fm_command
+// that the packing lacks fails here once make_sample() sets it; the size below is a reminder.
 _Static_assert(sizeof(fm_command) == 136, "a new member: pack it, and set it in make_sample()");
 
 #define SAME(member) assert_int_equal(a->member, b->member)
@@ -272,9 +271,9 @@ static void check_same(const fm_command *a, const fm_command *b)
     }
 }
 
-// ---- what has to hold for any bytes -------------------------------------------------------------
+// ---- what must hold for any bytes ---------------------------------------------------------------
 
-// The bytes are copied to a block of their own, so that a sanitizer sees who reads on.
+// The bytes are copied to their own block, so that a sanitizer finds reads past their end.
 static void check_command_bytes(const uint8_t *bytes, size_t size, bool must_fail)
 {
     uint8_t *block = malloc(size + (size == 0));
@@ -414,8 +413,8 @@ static void records_come_back(void **state)
     fm_writer_fini(&packed);
 }
 
-// Written by version 1, byte by byte: what every later version has to continue reading. Add the
-// bytes of a new version beside these; never change them.
+// Bytes of version 1, which every later version must read. Add the bytes of a new version beside
+// these; never change them.
 static void first_version_is_read(void **state)
 {
     (void)state;

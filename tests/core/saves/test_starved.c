@@ -1,10 +1,10 @@
 // test_starved.c: a world that runs out of memory reports where a replay must continue from a file.
 //
 // Method: random games (script.h) in a world whose memory runs out at random places, in commands,
-// ticks and settling. A second world with as much memory as it wants takes the commands that the
-// first one has accepted, and the records. As long as the first is not starved both have one digest
-// after every tick, with 1, 2 or 3 workers; where it is, the second begins again from a file of the
-// first, and from there on they are alike again.
+// ticks and settling. A second world with unlimited memory gets the commands that the first one has
+// accepted, and the records. As long as the first is not starved both have the same digest after
+// every tick, with 1, 2 or 3 workers; when it is, the second is loaded from a file of the first,
+// and from then on they are equal again.
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
@@ -18,7 +18,7 @@
 #include "tests/support/support.h"
 
 #define RUNS       16u
-#define BLOCKS_MAX 6u // that a tick gets in which memory runs out
+#define BLOCKS_MAX 6u // for a tick in which memory runs out
 
 struct pair {
     fm_script *script;
@@ -44,7 +44,7 @@ static fm_world *load(const fm_writer *bytes, const fm_memory *memory)
     return world;
 }
 
-// As a journal does where it needs a keyframe: settles the first world, with the memory there is.
+// As a journal does for a keyframe: settles the first world, with the memory that is left.
 static void settle(struct pair *pair)
 {
     fm_writer bytes;
@@ -83,7 +83,7 @@ static void forget_dead(fm_script *script, const fm_world *world)
     script->agent_count = kept;
 }
 
-// What the first world refuses has not happened.
+// A command that the first world refuses has no effect.
 static void apply(struct pair *pair, const fm_command *command)
 {
     fm_agent_id spawned[2][FM_SCRIPT_AGENTS_MAX];

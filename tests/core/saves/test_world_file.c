@@ -1,12 +1,11 @@
-// test_world_file.c: a saved world is the world.
+// test_world_file.c: a saved world is complete.
 //
-// Method: random games (script.h) in which the world is settled and saved at random ticks, and goes
-// on. Each file is loaded, must save to the same bytes, and goes the rest of the way over the same
-// commands and records with 1, 2, 3 and 8 workers: every digest must be the same, and at each later
-// saving the bytes are. So are they in a replay from the beginning that settles where the original
-// did. Views that are watched must not notice anything. Then files are cut off and changed, with
-// and without making the checksums right again: they must be refused, or be a world that can be
-// played.
+// Method: random games (script.h) in which the world is settled and saved at random ticks, and
+// continues. Each file is loaded, must save to the same bytes, and then runs the same commands and
+// records with 1, 2, 3 and 8 workers: every digest, and the bytes of each later save, must be the
+// same. The same holds for a replay from the beginning that settles where the original did. Watched
+// views must not change. Then files are cut off and changed, with and without corrected checksums:
+// they must be refused, or be a world that can be played.
 
 #include "core/commands/create.h"
 #include "core/saves/settle.h"
@@ -36,7 +35,7 @@ struct saves {
 
 // ---- watched views ------------------------------------------------------------------------------
 
-// What a client knows that was sent all changes of a view.
+// What a client knows that received all changes of a view.
 struct mirror {
     fm_agent_look agents[MIRROR_MAX];
     uint32_t count;
@@ -159,8 +158,8 @@ static void check_bytes(fm_world *world, const struct saved *saved, const char *
     fm_writer_fini(&again);
 }
 
-// Goes from a save, or from the beginning, to the end, settling and comparing where the original
-// was saved.
+// Runs from a save, or from the beginning, to the end; settles and compares where the original was
+// saved.
 static void go_on(fm_script *script, const struct saves *saves, fm_world *world, uint32_t first,
                   uint32_t next_save, bool commands_done, uint32_t worker_count, const char *what)
 {
@@ -232,8 +231,8 @@ static fm_writer make_file(fm_random *random)
     return bytes;
 }
 
-// Loads a copy of the bytes that ends where they do, so that a sanitizer sees who reads on. What is
-// accepted must be a world that can be played and saved.
+// Loads an exact copy of the bytes, so that a sanitizer finds reads past their end. An accepted
+// file must be a world that can be played and saved.
 static bool try_to_load(const uint8_t *bytes, size_t size)
 {
     uint8_t *block = malloc(size + (size == 0));
@@ -278,7 +277,7 @@ static void write_u64(uint8_t *bytes, uint64_t value)
 #define FILE_HEAD_SIZE    12u
 #define SECTION_HEAD_SIZE 9u
 
-// Makes the checksums of all sections right.
+// Corrects the checksums of all sections.
 static void reseal(uint8_t *bytes, size_t size)
 {
     size_t at = FILE_HEAD_SIZE;
@@ -364,7 +363,7 @@ static void sections_cut_off_are_refused(void **state)
     fm_writer_fini(&bytes);
 }
 
-// Whatever allocation fails, nothing is left behind.
+// If any allocation fails, nothing leaks.
 static void loading_without_memory_leaves_nothing(void **state)
 {
     (void)state;
@@ -417,13 +416,13 @@ static void files_of_version_1_are_read_where_they_can_be(void **state)
         bool exclusive = fm_script_is_exclusive(world);
         bool is_newer = fm_script_has_renamed(world) || fm_script_has_costs(world);
         fm_world_destroy(world);
-        if (is_newer) { // no older version could write it
+        if (is_newer) { // older versions could not write it
             fm_writer_fini(&bytes);
             continue;
         }
         fm_bytes_error error = {0};
         bytes.data[8] = 1;
-        bytes.size -= EMPTY_SECTION_SIZE; // that of receipts, which came later
+        bytes.size -= EMPTY_SECTION_SIZE; // the section of receipts, which came later
         shorten_head(&bytes);
         fm_status status = fm_world_load(bytes.data, bytes.size, &fm_memory_libc, &older, &error);
         assert_int_equal(status, exclusive ? FM_ERR_BAD_FORMAT : FM_OK);

@@ -1,16 +1,16 @@
 // test_forward.c: what must hold inside the planners that share core/search/forward_search.h,
-// beyond the right answers that test_planners.c asks of all.
+// besides the right answers, which test_planners.c checks for all planners.
 //
 //   - After any event, in any order, suspended anywhere, the estimates are consistent on every
 //     usable edge and never above the true distance, whatever was learned, lowered or shifted, and
 //     whatever became of the tables that the first estimates came from.
-//   - That stays so when the numbers of searches begin again, which takes thousands of searches.
+//   - This also holds when the numbers of searches wrap around, after thousands of searches.
 //   - A second search in a world that did not change needs no more expansions when it may learn,
 //     or keep paths, than when it may not.
-//   - Time-bounded searches pay for tracing their way as for expanding, also when the goal has been
-//     reached. Whatever gets blocked while they trace, the way that the agent is on and the trace
-//     are all that is marked, and every step of both can be made for what it cost.
-//   - The open lists, buckets and heap, give back what was pushed in the order of its keys.
+//   - Time-bounded searches pay for tracing their path as for expanding, also when the goal has
+//     been reached. Whatever gets blocked while they trace, only the agent's path and the trace are
+//     marked, and every step of both is possible at its cost.
+//   - The open lists, buckets and heap, return what was pushed in the order of the keys.
 
 #include "tests/support/support.h"
 
@@ -22,7 +22,7 @@ static const fm_planner_ops *const learners[] = {
     &fm_adaptive_astar, &fm_mpgaa_star,    &fm_tbaa_star,      &fm_rtaa_star,      &fm_artaa_star,
     &fm_dartaa_star,    &fm_lss_lrta_star, &fm_alss_lrta_star, &fm_dalss_lrta_star};
 
-// What learners can be guided by, whatever the world; landmarks as often as not.
+// Heuristics that learners can use in every world; half of the time landmarks.
 static const fm_heuristic_kind kinds[] = {
     FM_HEURISTIC_DEFAULT,   FM_HEURISTIC_ZERO,      FM_HEURISTIC_OCTILE,    FM_HEURISTIC_CHEBYSHEV,
     FM_HEURISTIC_EUCLIDEAN, FM_HEURISTIC_LANDMARKS, FM_HEURISTIC_LANDMARKS, FM_HEURISTIC_LANDMARKS};
@@ -42,7 +42,7 @@ static void check_estimates(const fog_planner *planner, const char *name, uint64
     }
     const fm_view *view = &planner->world->view;
     if (forward->repairs.count > 0) {
-        return; // half way through lowering or learning
+        return; // in the middle of lowering or learning
     }
     reference costs = reference_measure(view, planner->goal);
     if (estimate(forward, planner->goal) != 0) {
@@ -141,13 +141,13 @@ static void test_estimates_outlive_the_numbers(void **state)
 
 // ---- learning pays ----
 
-// Expansions of the search that follows when the agent is set back to where it began.
+// Expansions of the next search after the agent was set back to its start.
 static uint32_t expansions_of_second_search(const fm_planner_ops *ops, uint64_t seed)
 {
     fog world;
     fog_planner planner;
     fog_init(&world, seed, 20, 30, true);
-    // An exact tie-break, so that the same cells come first whatever was learned.
+    // An exact tie-break, so that learning does not change which cells come first.
     fog_planner_init(&planner, &world, ops,
                      &(fm_planner_options){.queue = FM_QUEUE_HEAP, .ties = FM_TIES_LARGER_G});
     fm_cell first = planner.starts[0];
@@ -192,7 +192,7 @@ static void cross(fog *world, fog_planner *planner, const fm_planner_ops *ops)
         for (uint32_t x = 0; x < world->width; x++) {
             if (fm_view_is_blocked(&world->view, fm_cell_at(x, y))) {
                 fog_toggle(world, fm_cell_at(x, y));
-                world->change_count = 0; // before there is anybody to tell
+                world->change_count = 0; // no planner exists yet
             }
         }
     }
@@ -216,7 +216,7 @@ static void test_traces_are_charged(void **state)
         uint32_t units = 0;
         for (; answer != FM_PLAN_FOUND; units++) {
             answer = fog_planner_advance(&planner, 1, 0);
-            assert_int_equal(planner.work.expansions, units + 1); // none does more than it is given
+            assert_int_equal(planner.work.expansions, units + 1); // none exceeds its grant
         }
         uint32_t steps = traced[i]->path(planner.self, planner.starts[0], NULL, 0) - 1;
         assert_int_equal(steps, 53);
@@ -242,7 +242,7 @@ static void look_at_open(const fm_inspection *cell, void *context)
     }
 }
 
-// Blocks the cell where the way has just been traced to, or will be.
+// Blocks the cell that the trace has just reached, or will reach.
 static void block_best(fog *world, fog_planner *planner)
 {
     struct frontier frontier = {.best = FM_CELL_NONE, .key = UINT64_MAX};
@@ -259,7 +259,7 @@ static fm_forward_node *marked_node(const fm_forward *forward, fm_cell cell)
     return node != NULL && node->next != FM_NO_DIRECTION ? node : NULL;
 }
 
-// A step that leads on was paid for; the end of a way is open, and may have been reached for less.
+// An inner step has its known cost; the last cell of a path is open and may have become cheaper.
 static void check_mark(const fog *world, const fm_forward *forward, fm_cell cell, fm_cell to)
 {
     const fm_forward_node *node = fm_forward_find(forward, cell);
@@ -270,8 +270,8 @@ static void check_mark(const fog *world, const fm_forward *forward, fm_cell cell
     }
 }
 
-// Every marked step can be made, and the marked cells are a way and a trace at most: cells that a
-// mark leads to and that have none are the ends of these two.
+// Every marked step is possible, and the marks form at most a path and a trace: only the ends of
+// these two are cells that a mark leads to and that have no mark.
 static void check_marks(const fog *world, const fog_planner *planner)
 {
     const fm_forward *forward = planner->self; // their first member
@@ -353,7 +353,7 @@ static void block_one(fog *world, fog_planner *planner, enum where where)
     }
 }
 
-// Grants mostly so small that the agent goes along a way while the next is traced.
+// Most grants are so small that the agent follows one path while the next one is traced.
 static void test_a_way_ends_before_a_cell_that_got_blocked(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@
 #define WORLDS 150u
 #define EDITS  8u
 
-// How often a kind was caught at what it is marked as not being.
+// How often a kind proved its negative marks: not consistent, not admissible.
 struct offences {
     uint32_t too_high, inconsistent;
 };

@@ -1,8 +1,8 @@
 // test_jump.c: a jump-point search finds what a plain search finds.
 //
 // Random maps of many shapes and densities, with edits between searches, are searched by jump
-// points and by a label-correcting search that looks at one cell after the other. Costs must agree
-// to the unit, and the path that is given must be legal and cost what was said. Searches are
+// points and by a label-correcting search that looks at one cell after the other. Costs must be
+// equal, and the path must be legal and have that cost. Searches are
 // stopped at random expansions, and one search's memory serves for all of them.
 
 #include "tests/support/support.h"
@@ -46,7 +46,7 @@ static void add_noise(struct bench *b)
     }
 }
 
-// Rectangles of walls and of floor, one over the other: what game maps look like from close up.
+// Rectangles of walls and of floor, one over the other, as on game maps.
 static void add_rectangles(struct bench *b)
 {
     uint32_t count = 1 + fm_random_below(&b->random, 60);

@@ -1,15 +1,15 @@
-// test_landmarks.c: the tables that core/search/heuristic_survey.h makes, against plain
-// measurements.
+// test_landmarks.c: the tables that core/search/heuristic_survey.h makes, compared with plain
+// searches.
 //
 //   - On a map at rest each landmark's costs are the true ones, landmarks differ and are free
-//     cells, and tiles are as far apart as their nearest cells, no matter where the work was
+//     cells, and the distance of two tiles is that of their nearest cells, wherever the work was
 //     suspended.
-//   - While walls go up under the work, estimates by what comes out are consistent and never too
+//   - While walls are built during the work, estimates from the tables are consistent and never too
 //     high. Once a step has become cheaper no table is used, unless stale ones are allowed, until
-//     new ones are there; on a map that comes to rest they are.
-//   - farthest and avoid say more than random; landmarks past the goal of an order are behind it;
-//     with the adaptive rule a landmark moves to the goal of recent orders, the least used one.
-//   - Memory may run out anywhere: then there are no tables, and nothing is lost.
+//     new ones are ready; on a map that comes to rest they get ready.
+//   - farthest and avoid give better estimates than random; landmarks past the goal of an order are
+//     behind it; with the adaptive rule the least used landmark moves to the goal of recent orders.
+//   - Memory may run out anywhere: then there are no tables, and nothing leaks.
 
 #include "tests/support/support.h"
 
@@ -57,7 +57,7 @@ static void tick(struct play *play, uint32_t grant)
     }
 }
 
-// Until nothing is left to do on the map as it is.
+// Works until nothing is left to do on the current map.
 static void come_to_rest(struct play *play)
 {
     uint32_t idle_ticks = 0;
@@ -348,7 +348,7 @@ static void test_memory_may_run_out(void **state)
     for (uint32_t i = 0; i < 150; i++) {
         struct play play;
         play_init(&play, fm_random_next(&random), 24, random_rules(&random));
-        play.rules.allow_stale = true; // nothing is asked of tables here
+        play.rules.allow_stale = true; // tables are not read here
         want(&play, FM_HEURISTIC_LANDMARKS);
         want(&play, FM_HEURISTIC_CLUSTER);
         play.world.memory.left = fm_random_below(&random, 60);

@@ -1,11 +1,11 @@
-// test_learning.c: what real-time searches learn, and the worked example by which Adaptive A*
-// is taught.
+// test_learning.c: what real-time searches learn, and the textbook example of Adaptive A*.
 //
-//   - One episode of LSS-LRTA* learns at least as much everywhere as RTAA* learns from the same
-//     look-ahead, somewhere more, and never more than is true.
-//   - RTAA* that may look ahead as far as it likes is Adaptive A*: the same expansions, the same
-//     path, the same estimates afterwards.
-//   - In the 5 x 5 example the first search finds a way of 8 steps and raises exactly the estimates
+//   - In one episode LSS-LRTA* learns at least as much in every cell as RTAA* from the same
+//     look-ahead, more in some cells, and never more than the true cost.
+//   - RTAA* with unlimited look-ahead is Adaptive A*: the same expansions, the same path, the same
+//     estimates afterwards.
+//   - In the 5 x 5 example the first search finds a path of 8 steps and raises exactly the
+//   estimates
 //     of D2, E1, E2 and E3, as far as it has closed them; so the second, which sees C3 blocked,
 //     expands fewer cells than that of Repeated Forward A*.
 
@@ -53,7 +53,8 @@ static void test_search_learns_more_than_subtraction(void **state)
         fm_plan_state state_lss = fog_planner_advance(&lss, UINT32_MAX, 0);
         assert_int_equal(state_rtaa, state_lss);
         if (state_rtaa == FM_PLAN_PARTIAL) {
-            // RTAA* learns when a node is next looked at; that is what an estimate does.
+            // RTAA* learns a node's value at the next look at it, and reading the estimate is such
+            // a look.
             fm_forward_restart(rtaa.self);
             reference costs = reference_measure(&world.view, rtaa.goal);
             for (uint32_t y = 0; y < world.height; y++) {

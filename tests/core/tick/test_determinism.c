@@ -3,10 +3,10 @@
 //
 // Method: random worlds with fog, several teams and movement classes, orders of every kind,
 // births, deaths and edits all the time. One run is the original: one worker, and a deadline that
-// strikes at random moments, as a real clock would. Its records are then replayed with 1, 2, 3 and
-// 8 workers, and every tick must give the same digest; one replay is asked about ways all the time.
-// The digest that ticks carry along must be the one that is computed from scratch.
-// Along the way, every order must end exactly once, and nobody may ever stand on a blocked cell.
+// passes at random moments, as a real clock would. Its records are then replayed with 1, 2, 3 and 8
+// workers, and every tick must give the same digest; one replay answers path queries all the time.
+// The digest that ticks update must equal the one computed from scratch. Also, every order must end
+// exactly once, and no unit may ever stand on a blocked cell.
 
 #include "core/commands/create.h"
 #include "core/views/inspect.h"
@@ -64,7 +64,7 @@ static void check_endings(const fm_world *world, uint8_t *ended, uint64_t orders
     }
 }
 
-// What is counted besides the state is as deterministic as that.
+// Counters that are not part of the state are deterministic, too.
 static void check_counts(const fm_world *world, const fm_world_counts *wanted)
 {
     fm_world_counts counts;
@@ -101,7 +101,7 @@ static void record_original(fm_script *script, fm_random *random, fm_world_count
     fm_world_destroy(world);
 }
 
-// What players ask, and when, leaves no trace in the simulation.
+// Queries of players, at any time, do not change the simulation.
 static void ask_something(const fm_script *script, fm_world *world, uint32_t tick)
 {
     uint32_t team = tick % (script->team_count + 1);

@@ -1,5 +1,4 @@
-// test_due.c: the search stage visits only planners to which something has happened, and forgets
-// none.
+// test_due.c: the search stage visits exactly the planners to which something has happened.
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
@@ -17,7 +16,7 @@
 #define UNITS  200u
 #define BUDGET 1000000u
 
-#define LOAD_UNITS  200u // whose orders are about what the budget does
+#define LOAD_UNITS  200u // whose orders need about the whole budget
 #define LOAD_MOST   10u  // times as many
 #define LOAD_TICKS  80u
 #define LOAD_BUDGET 1500u
@@ -99,7 +98,7 @@ static void send(fm_world *world, fm_random *random)
           &result);
 }
 
-// On a map that is known a walk costs nothing: after the first tick no planner is touched.
+// On a known map a walk costs no search: after the first tick no planner is visited.
 static void a_walk_costs_nothing(void **state)
 {
     (void)state;
@@ -132,7 +131,7 @@ static uint64_t visits_of(uint32_t count, uint64_t *moved)
     unit_count = UNITS;
     fm_tick_report report;
     for (uint32_t tick = 0; tick < 2; tick++) {
-        fm_tick_run(world, NULL, BUDGET, NULL, &report); // everybody is born, and looks around
+        fm_tick_run(world, NULL, BUDGET, NULL, &report); // all units are new and look around
     }
     send(world, &goals);
     uint64_t visits = *moved = 0;
@@ -159,8 +158,7 @@ static void the_idle_cost_nothing(void **state)
     assert_int_equal(among, alone);
 }
 
-// A world in which nothing can happen is not taken through its stages, until somebody orders
-// something.
+// A tick skips its stages in a world in which nothing can happen, until a command comes.
 static void still_worlds_stand_still(void **state)
 {
     (void)state;
@@ -175,7 +173,7 @@ static void still_worlds_stand_still(void **state)
             fm_tick_run(world, NULL, BUDGET, NULL, &report);
             assert_int_equal(report.record.digest, fm_world_digest(world));
             assert_false(report.still && (report.moved_count > 0 || report.agents_visited > 0));
-            assert_true(report.still || still == 0); // it does not wake by itself
+            assert_true(report.still || still == 0); // it stays still without a command
             still += report.still;
             moved += report.moved_count;
         }
@@ -185,8 +183,8 @@ static void still_worlds_stand_still(void **state)
     fm_world_destroy(world);
 }
 
-// When a world begins to be still depends on who watches it. Journals do not record that, so its
-// ticks must not show it, whatever their budgets are.
+// When a world becomes still depends on its watched views. Journals do not record these, so the
+// result of its ticks must not depend on them, whatever their budgets are.
 static void stillness_leaves_no_trace(void **state)
 {
     (void)state;
@@ -208,8 +206,8 @@ static void stillness_leaves_no_trace(void **state)
     }
 }
 
-// A cell that is blocked on somebody's way wakes those whose way it is on, within the tick; one
-// that is freed wakes all.
+// A cell that gets blocked wakes, in the same tick, the planners whose path it is on; a cell that
+// is freed wakes all.
 static void edits_wake(void **state)
 {
     (void)state;
@@ -249,7 +247,7 @@ static void edits_wake(void **state)
     fm_world_destroy(world);
 }
 
-// In fog most steps tell something new. Everybody arrives, by whatever planner.
+// In fog most steps show something new. All units arrive, with every planner.
 static void everybody_arrives_in_fog(void **state)
 {
     (void)state;
@@ -272,8 +270,8 @@ static void everybody_arrives_in_fog(void **state)
     }
 }
 
-// How many searches were finished for units that get new orders all the time: an order whose unit
-// has moved is one.
+// How many searches were finished for units that get new orders all the time: each order whose unit
+// has moved counts.
 static uint64_t finished_of(const fm_planner_ops *ops, uint32_t times, bool alone, uint64_t *used)
 {
     fm_random random = fm_random_seed(fm_test_seed());
@@ -304,7 +302,7 @@ static uint64_t finished_of(const fm_planner_ops *ops, uint32_t times, bool alon
     return counts.first_move_count;
 }
 
-// However much is asked for, and by how many teams, as many searches are finished as ever.
+// The number of finished searches does not fall with more orders or more teams.
 static void overload_finishes_as_much(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
 // test_fairness.c: a team that spams orders slows only itself, and an unreachable goal costs no
 // more for many units than for one.
 //
-// Two teams on one map, with a budget that is far too small for what the first of them asks: 1,000
-// units, each sent to a far goal of its own in every tick. What the second team's orders get, the
-// tick of each first move and the units that wait after each tick, must be what they get when the
-// first team keeps still. The deadline strikes by work done, as a clock would, never by the clock.
+// Two teams on one map, with a budget that is far too small for the first one's orders: 1,000
+// units, each sent to its own far goal in every tick. The second team's orders must fare as if the
+// first team stood still: the same tick of each first move and the same number of waiting units
+// after each tick. The deadline passes by work done, as a clock would, never by the clock.
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
@@ -97,7 +97,7 @@ static void send(fm_world *world, const fm_agent_id *agents, uint32_t count, fm_
           &result);
 }
 
-// A clock that runs with the questions asked of it.
+// A clock that moves at each look at it.
 static bool passed(void *context)
 {
     uint32_t *looks_left = context;
@@ -152,12 +152,12 @@ static void a_spammer_slows_only_itself(void **state)
         play(fm_test_seed() + i, planners[i / 2], false, deadline, &alone);
         play(fm_test_seed() + i, planners[i / 2], true, deadline, &beside);
         assert_int_equal(alone.spammer_used, 0);
-        // It takes what is left over, and would take more.
+        // The first team gets what is left over, and would need more.
         assert_true(beside.spammer_used > (uint64_t)BUDGET * TICKS / 4 || deadline);
         for (uint32_t tick = 0; tick < TICKS; tick++) {
             assert_int_equal(alone.waiting[tick], beside.waiting[tick]);
         }
-        // Jump points find the same ways whatever the grants.
+        // Jump points find the same paths whatever the grants.
         if (planners[i / 2] == &fm_repeated_jps) {
             assert_memory_equal(alone.cells, beside.cells, sizeof alone.cells);
             assert_int_equal(alone.modest_used, beside.modest_used);
@@ -167,7 +167,7 @@ static void a_spammer_slows_only_itself(void **state)
 
 // ---- too little for everybody ----
 
-// Two expansions for each unit and tick. Dealt out evenly they are of little use: no search is ever
+// Two expansions for each unit and tick. Shared evenly they are of little use: no search is ever
 // finished, because the units move on meanwhile.
 static void few_expansions_go_a_long_way(void **state)
 {
@@ -183,7 +183,7 @@ static void few_expansions_go_a_long_way(void **state)
     }
     fm_world_counts counts;
     fm_world_counts_get(world, &counts);
-    // 640 to 960 of them have arrived; dealt out evenly, 370 had.
+    // 640 to 960 of them have arrived; with even shares only 370.
     assert_in_range(counts.orders_ended[FM_END_ARRIVED], SPAMMERS / 2, SPAMMERS);
     fm_world_destroy(world);
 }
@@ -204,7 +204,7 @@ static void spawn_together(fm_world *world, uint32_t team, fm_cell cell, uint32_
           &result);
 }
 
-// Processor time of ticks in which `count` agents flee from as many that none of them sees.
+// Processor time of ticks in which `count` agents flee from as many enemies that none of them sees.
 static double time_of_fleeing(uint32_t count)
 {
     static fm_agent_id fleers[SPAMMERS], enemies[SPAMMERS];
@@ -260,7 +260,7 @@ static void accounts_share_by_weight_and_waste_nothing(void **state)
             teams[i].agents = 1;
             weights += teams[i].weight;
         }
-        // The first always wants more than there is.
+        // The first team always wants more than there is.
         for (uint32_t tick = 0; tick < 100; tick++) {
             uint64_t left = budget;
             for (uint32_t i = 0; i < count; i++) {
@@ -288,14 +288,14 @@ static void accounts_share_by_weight_and_waste_nothing(void **state)
                 assert_true(used <= left); // never more than there is
                 left -= used;
             }
-            assert_true(left <= count + budget / 1000); // and nothing is wasted
+            assert_true(left <= count + budget / 1000); // and hardly anything is left over
             for (uint32_t i = 0; i < count; i++) {
                 fm_account_close(&teams[i], saved_ticks);
                 assert_true(teams[i].saved <= teams[i].share * saved_ticks);
             }
         }
-        // Over time it has its share at least, but for what others had saved. Of a handful of
-        // expansions rounding leaves too little to tell.
+        // Over time it gets at least its share, except for what others had saved. With only a few
+        // expansions rounding hides that.
         uint64_t fair = budget * teams[0].weight / weights;
         assert_true(budget < 1000 || teams[0].used_total + teams[0].saved + budget / 10 >=
                                          fair * (100 - saved_ticks) * 9 / 10);
@@ -304,8 +304,8 @@ static void accounts_share_by_weight_and_waste_nothing(void **state)
 
 // ---- changes ----
 
-// A wall goes up behind the agent, where the search has been. Looking at what that means for the
-// search is work, and its team's.
+// A wall is built behind the agent, where the search has been. Checking what that means for the
+// search is work, which its team pays for.
 static void what_a_change_costs_is_charged(void **state)
 {
     (void)state;
@@ -426,7 +426,7 @@ static void an_enclosed_goal_costs_many_no_more_than_one(void **state)
 }
 
 // Each of many teams asks for the first time whether its goal can be reached, which takes more work
-// than the whole budget of the tick. Everybody sets out all the same.
+// than the whole budget of the tick. Still, all units set out.
 static void questions_of_many_teams_leave_time_to_search(void **state)
 {
     (void)state;
@@ -448,8 +448,8 @@ static void questions_of_many_teams_leave_time_to_search(void **state)
     fm_world_destroy(world);
 }
 
-// The deadline comes before most teams have had a turn. Their turns rotate fast enough that nobody
-// waits until all the others are done.
+// The deadline passes before most teams have had a turn. Their turns rotate fast enough that no
+// team waits until all the others are done.
 static void many_teams_take_turns_under_a_deadline(void **state)
 {
     (void)state;

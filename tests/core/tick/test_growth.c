@@ -1,9 +1,9 @@
 // test_growth.c: the cost of every command grows in proportion to what it names.
 //
-// Every kind of command, the tick after it, and everything that reads a world is done with 1, 2 and
-// 4 times as many agents, cells or teams. The work must not grow much faster than the number: what
-// is quadratic stops all worlds of a server for seconds, long before a limit says no.
-// tests/server/methods/test_method_growth.c does it with whole requests. Work is counted, not
+// Every kind of command, the tick after it, and everything that reads a world runs with 1, 2 and 4
+// times as many agents, cells or teams. The work must not grow much faster than the number:
+// quadratic work stops all worlds of a server for seconds, long before a limit refuses it.
+// tests/server/methods/test_method_growth.c does the same with whole requests. Work is counted, not
 // timed.
 
 #include "core/commands/apply.h"
@@ -156,7 +156,7 @@ static void units_one_per_cell(void)
     tick();
 }
 
-// The same, on the way.
+// The same with units under way.
 static void units_on_the_way_with(const char *planner)
 {
     units_with(planner);

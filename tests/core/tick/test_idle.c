@@ -17,7 +17,7 @@
 #define MOVERS      1000u
 #define IDLERS      100000u
 #define TICK_BUDGET 100000u
-#define TICKS_FIRST 20u // until everybody is under way
+#define TICKS_FIRST 20u // until all movers are under way
 #define TICKS       40u
 #define MORE_MOST   1.3
 
@@ -39,7 +39,7 @@ static void spawn(fm_world *world, uint32_t team, const fm_cell *cells, uint32_t
 typedef enum views_kind {
     VIEWS_NONE,
     VIEWS_FAR,  // the teams do not see each other
-    VIEWS_NEAR, // they do, and are told what is visible
+    VIEWS_NEAR, // they do, and the views have visible cells
 } views_kind;
 
 static const char *const views_names[] = {"not watched", "watched", "watched, in sight of others"};
@@ -119,8 +119,8 @@ static uint64_t work_beside(uint32_t idle_count, views_kind views)
 static void idle_units_cost_nothing(void **state)
 {
     (void)state;
-    // Builds that validate compute the digest from scratch as well in every tick. Clang calls only
-    // in some of the blocks, a third of gcc's in this test, so its ratio is of something else.
+    // Builds with FM_VALIDATE also compute the digest from scratch in every tick. Clang counts only
+    // some of the blocks, a third of gcc's in this test, so its ratio means something else.
 #if defined(FM_VALIDATE_ENABLED) || defined(__clang__)
     skip();
 #endif

@@ -1,8 +1,8 @@
 // test_world.c: how orders end, in worlds with fog.
 //
-// Method: random maps, one agent a team, random goals. Whether the goal can be reached is decided
-// by a plain flood of the true map; the world has to come to the same end, by the order's own rule.
-// Budgets are small, so that searches are suspended over many ticks.
+// Method: random maps, one agent a team, random goals. A plain flood of the true map decides
+// whether the goal can be reached; the order must end accordingly, by its own rule. Budgets are
+// small, so that searches are suspended over many ticks.
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
@@ -14,9 +14,8 @@
 #include "tests/support/reference.h"
 #include "tests/support/support.h"
 
-#define TICKS_MAX 20000u
-#define TICKS_ASTRAY_MAX                                                                           \
-    400000u // for paths that are paths and no more, again after every new sight
+#define TICKS_MAX        20000u
+#define TICKS_ASTRAY_MAX 400000u // for any path, searched again after every new sight
 
 struct scene {
     fm_world *world;

@@ -1,9 +1,9 @@
 // test_looked.c: what a watched team sees is kept up from tick to tick.
 //
-// Method: worlds of several presence tiles in which most agents stand. At random some walk, are set
-// down elsewhere, change teams or how far they see, are born and die; cells are edited. Of all
-// times in which nothing happens there are many, as then everything is kept. After every tick what
-// is visible, and who is in view, must be what all the team's agents see who look anew.
+// Method: worlds of several presence tiles in which most agents stand. At random some walk, are
+// placed elsewhere, change their team or sight, are born or die; cells are edited. In many ticks
+// nothing happens, so that everything is kept. After every tick the visible cells and the agents in
+// view must be those that all of the team's agents see when they look again.
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
@@ -150,7 +150,7 @@ static void make_world(struct scene *scene, bool line_of_sight)
     assert_int_equal(fm_world_watch_sight(scene->world, 2), FM_OK);
 }
 
-// What all living agents of a team see.
+// Computes what all living agents of a team see.
 static void look_anew(const fm_world *world, uint32_t team, fm_bitmap *visible)
 {
     const struct fm_team *own = fm_team_of(world, team);

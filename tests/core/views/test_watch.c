@@ -2,8 +2,8 @@
 //
 // Method: small worlds in fog, born again and again, in which agents are spawned, removed and moved
 // and cells edited at random. In one tick in three there is no memory. A client that gets all
-// changes, and the whole view after incomplete ones, must always agree with the world. Ended
-// orders, which are sent once, are sent in those ticks too, or reported as lost.
+// changes, and the whole view after incomplete ones, must always agree with the world. The ends of
+// orders, which are sent once, are sent in those ticks, too, or reported as lost.
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
@@ -21,7 +21,7 @@
 #define TICKS       16u
 #define SPAWNED_MAX 20u
 
-// What somebody knows who was notified of all changes of a view.
+// What a client knows that was notified of all changes of a view.
 struct mirror {
     fm_agent_look agents[AGENTS_MAX];
     uint32_t count;
@@ -29,7 +29,7 @@ struct mirror {
     uint64_t visible[SIDE]; // a word for each row
     bool incomplete;
     uint32_t caught_up_count;
-    uint64_t ended_count, ended_incomplete_count; // orders, the latter in incomplete ticks
+    uint64_t ended_count, ended_incomplete_count; // orders, in all and in incomplete ticks
     bool ended_lost;
 };
 
@@ -59,7 +59,7 @@ static uint32_t terrain_at(const fm_world *world, uint32_t team, uint32_t i)
     return fm_world_look_up(world, team, fm_cell_at(i % SIDE, i / SIDE)).terrain;
 }
 
-// A block of looks says the same as cell after cell.
+// Looks at a block of cells agree with looks at each cell.
 static void compare_looks(const fm_world *world, uint32_t team)
 {
     for (uint32_t y = 0; y < SIDE; y++) {
@@ -146,8 +146,7 @@ static void tell_endings(struct mirror *mirror, const fm_changes *changes)
     assert_true(changes->incomplete || !changes->ended_lost);
 }
 
-// All orders that ended were told to the view of everything, and to the teams, of which each has
-// its own.
+// Checks that the view of everything got the ends of all orders, and each team those of its own.
 static void check_endings(const struct scene *scene)
 {
     fm_world_counts counts;
@@ -315,7 +314,7 @@ static void views_catch_up_after_memory_was_out(void **state)
     }
 }
 
-// An enemy that dies is gone; who saw it learns why only while somebody sees where it stood.
+// An enemy that dies is gone; a team that saw it learns why only while it sees the enemy's cell.
 static fm_leave_reason reason_of_death(bool observer_dies_too)
 {
     static struct scene scene;

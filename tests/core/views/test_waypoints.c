@@ -33,7 +33,7 @@ static fm_world_rules rules_of_sizes(bool omniscient)
     return rules;
 }
 
-// The square at x, y, in fractions of cells: no cell that it overlaps is a wall that was seen.
+// Whether the square at x, y, in fractions of cells, overlaps no wall that was seen.
 static void is_clear(uint32_t team, int64_t x, int64_t y, int64_t size)
 {
     const fm_view *view = fm_world_class_view(stage.world, team, 0);

@@ -1,8 +1,9 @@
-// test_receipts.c: what is kept of commands with ids.
+// test_receipts.c: receipts of commands with ids.
 //
-// Goal    a seat's last commands are found, its older ones go at the limits and not before; no seat
-//         loses receipts because of another one, except the longest silent of too many.
-// Method  against a list of all that was added.
+// Goal    a seat's latest commands are found, and older ones are dropped at the limits and not
+//         before; no seat loses receipts because of another one, except, when there are too many
+//         seats, the one that was silent longest.
+// Method  compared with a list of all receipts that were added.
 
 #include "tests/support/support.h"
 
@@ -54,7 +55,7 @@ static void many_agents_push_out_older_receipts(void **state)
     fm_receipts_fini(&receipts, &fm_memory_libc);
 }
 
-// What was reserved for a command that was refused then pushes out nobody: no journal knows of it.
+// Room reserved for a command that is then refused pushes out no receipt: no journal has it.
 static void the_most_silent_of_too_many_seats_goes(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-// test_retry.c: when refused questions are asked again.
+// test_retry.c: when refused queries are tried again.
 
 #include "tests/support/support.h"
 
