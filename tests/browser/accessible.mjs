@@ -87,7 +87,7 @@ async function theDebugPage() {
   await end();
 }
 
-// Without any world; and with reduced motion units turn at once.
+// Without any world, and with reduced motion.
 async function emptyAndCalm() {
   const server = await Server.start();
   const browser = await Browser.start();

@@ -141,7 +141,7 @@ def what_is_refused():
         client = server.connect()
         assert "$1 = -1" in make_it_call(server, "kill((int)getpid(), 0)")
         wait_for_log(server, "system call refused call=kill")
-        client.call("ping")  # and goes on
+        client.call("ping")  # the server goes on
     server = Server("--syscall-filter", "kill")
     try:
         make_it_call(server, "kill((int)getpid(), 0)")

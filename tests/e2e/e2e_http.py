@@ -372,7 +372,7 @@ def metrics_of_searches():
         client.call("world.step", world=world, ticks=10)
         stats = client.call("stats", world=world)["world"]
         assert stats["replans"] == {"goal": 32, "sensed": 0, "map_change": 0}, stats["replans"]
-        # A wall that the left ones see, with one gap.
+        # A wall with one gap, which the agents on the left see.
         client.call("terrain.set", world=world, set="blocked", rects=[18, 22, 1, 9, 18, 32, 1, 10])
         client.call("world.step", world=world, ticks=1)
         seen = client.call("stats", world=world)["world"]["replans"]

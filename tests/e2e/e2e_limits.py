@@ -214,7 +214,7 @@ def silent_clients():
         assert mute.disconnected()
         assert [name for name, _ in mute.notifications].count("idle") >= 1
         assert "reason=idle" in server.log()
-        # The C client answers pings by itself.
+        # The C client answers `idle` by itself.
         program = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
         world_of(lively)
         watch = subprocess.Popen([program, "watch", "--connect", f"127.0.0.1:{server.port}",

@@ -23,7 +23,7 @@ def form_of(said):
 
 
 def mark(client, world, agent, enemy, spot, tick):
-    """Sets, changes and removes tags, and lets an agent stop for an enemy, each at a tick of its own."""
+    """Sets, changes and removes tags, and makes an agent stop for an enemy, each at a tick of its own."""
     if tick in (2, 5):
         client.call("agent.set", world=world, agents=[agent, enemy], tag=b"h" * tick, tag_shown=tick == 5)
     if tick == 8:
