@@ -37,7 +37,7 @@ enum step {
     STEP_SLEEP,        // so many times 50 ms
     STEP_STALL,        // client, whether it reads
     STEP_HANG_UP,      // client; another one takes its place
-    STEP_SETTLE,       // all that is due is done
+    STEP_SETTLE,       // the server does all due work
     STEP_TOKEN,        // client: connects again with the latest token
     STEP_COUNT,
 };

@@ -31,7 +31,7 @@ void sim_actors_begin(void);
 /// Ends the turns. Some clients disconnect; the others read, over quick links.
 void sim_actors_calm(void);
 
-/// From now on the server may disconnect anybody.
+/// From now on the server may disconnect any client.
 void sim_actors_expect_end(void);
 
 /// Prints which client waits for which answers.

@@ -99,7 +99,7 @@ bool sim_memory_fails(size_t size)
     return true;
 }
 
-// ---- who holds what ----------------------------------------------------------------------------
+// ---- blocks that are held ----------------------------------------------------------------------
 
 // The slot of a block, or the empty slot where it would be.
 static size_t place_of(const void *block)

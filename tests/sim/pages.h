@@ -12,7 +12,7 @@ void sim_pages_begin(const sim_plan *plan);
 /// Visitors leave, except those that wait for a disconnect.
 void sim_pages_calm(void);
 
-/// From now on the server may disconnect anybody.
+/// From now on the server may disconnect any visitor.
 void sim_pages_expect_end(void);
 
 /// Asks for every page and waits for the answers. Call it after sim_pages_calm(), without faults.

@@ -324,7 +324,7 @@ static void who_holds_its_ground_is_not_pushed(void **state)
     crowd_order(&stage, unit, fm_cell_at(7, 1), FM_UNREACHABLE_FAIL);
     assert_int_equal(crowd_run(&stage, 1, 50), 50);
     assert_int_equal(crowd_cell(&stage, post), fm_cell_at(4, 1));
-    // The order to stop makes it a friend who steps aside, here all the way to the end and off it.
+    // After the order to stop it is an idle friend, which makes way for the other unit.
     hold.order = FM_ORDER_STOP;
     fm_world_apply(stage.world, &hold, &result);
     crowd_run(&stage, 1, 50);
@@ -363,7 +363,7 @@ static void a_crowd_packs_around_its_goal(void **state)
     crowd_fini(&stage);
 }
 
-// Of two ways that are as good, one is taken and kept.
+// Of two equally good paths, one is taken and kept.
 static void equal_ways_are_not_changed(void **state)
 {
     (void)state;
@@ -390,7 +390,7 @@ static void set_terrain(fm_cell cell, fm_terrain terrain)
     assert_int_equal(result.status, FM_OK);
 }
 
-// The short way, of 8 steps, closes behind the order; the other one takes 3 times as many.
+// The short path, of 8 steps, is blocked after the order; the other one takes 3 times as many.
 static void a_way_that_gets_too_long(fm_on_unreachable on_unreachable, uint32_t max_detour,
                                      const fm_planner_ops *ops)
 {

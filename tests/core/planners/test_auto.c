@@ -14,7 +14,7 @@
 #include "tests/support/fog.h"
 #include "tests/support/support.h"
 
-#define WAIT_MAX  4u // JUMPS_WAIT in auto.c; then the guide may find its own way broken once
+#define WAIT_MAX  4u // JUMPS_WAIT in auto.c; then the guide's own path may break once
 #define GROUP_MIN 8u // in planner_table.c
 
 // In auto.c, in jump points.
