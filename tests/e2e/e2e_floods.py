@@ -123,7 +123,7 @@ def refused_messages():
 
 
 def subscribing_in_turn():
-    """Subscribes again and again. Each time the server would make a snapshot if it did not keep one; also many views."""
+    """Subscribes again and again. Each time the server would make a snapshot if it kept none; also many views."""
     with Server() as server:
         client = server.connect()
         world = client.call("world.create", name="w", generator="random", width=1024, height=1024,

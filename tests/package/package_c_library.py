@@ -43,7 +43,7 @@ class Tries:
         return folder
 
     def marches(self, program, **environment):
-        """Runs a program, whose unit must reach its goal; then sends the unit back for the next one."""
+        """Sends the units back to their start, then runs a program, whose unit must reach its goal."""
         with contextlib.closing(self.server.connect()) as client:
             client.call("agent.order", world=1, agents=[1, 2, 3], kind="move", goal=[68, 97])
         said = run(program, f"127.0.0.1:{self.server.port}", environment=environment)
