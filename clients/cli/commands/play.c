@@ -3,8 +3,10 @@
 //
 // Each period every team gets one order for one group: the idle agents nearest to one of them (or,
 // when nobody is idle, now and then a group that is busy) march to a cell that can be reached, half
-// the time close by and else anywhere. Orders are sent without waiting; the mirror of everything
-// shows their results. At the end it prints counts, and fails if nothing happened.
+// the time close by and else anywhere. Enemies do not let each other through, so groups that meet
+// in a gate would stand there forever: when a part of a team waits, a group of those goes back to
+// where the team started. Orders are sent without waiting; the mirror of everything shows their
+// results. At the end it prints counts, and fails if nothing happened.
 
 #include "clients/cli/commands/commands.h"
 
@@ -21,6 +23,7 @@
 #include <string.h>
 
 #define NEAR_CELLS 3000u // reachable cells that count as close by
+#define MANY_WAIT  8u    // part of a team that must wait for a group to go back
 
 struct member {
     uint64_t id;
@@ -37,6 +40,8 @@ struct play {
     uint32_t group_percent;
     struct member *members;
     uint32_t member_capacity;
+    fm_cell *homes; // by team - 1: where its first agent stood
+    uint32_t home_count;
     uint64_t begin_tick;
     uint64_t orders_given;            // to single agents
     uint64_t refused;                 // requests
@@ -58,8 +63,10 @@ static void on_ordered(void *context, uint64_t id, const fm_client_error *error,
 
 // ---- one order ----------------------------------------------------------------------------------
 
-// Lists a team's agents; only idle ones when there are any. @return how many
-static uint32_t list_members(struct play *play, uint32_t team, bool idle_only)
+#define ANY_STATE UINT32_MAX
+
+// Lists a team's agents in a state (fm_agent_state or ANY_STATE). @return how many
+static uint32_t list_members(struct play *play, uint32_t team, uint32_t state)
 {
     const fm_mirror *view = play->view;
     uint32_t count = 0;
@@ -70,7 +77,7 @@ static uint32_t list_members(struct play *play, uint32_t team, bool idle_only)
     }
     for (uint32_t i = 0; i < view->agent_count; i++) {
         const fm_mirror_agent *agent = &view->agents[i];
-        if (agent->team == team && (!idle_only || agent->state == FM_AGENT_IDLE)) {
+        if (agent->team == team && (state == ANY_STATE || (uint32_t)agent->state == state)) {
             play->members[count++] = (struct member){.id = agent->id, .cell = agent->cell};
         }
     }
@@ -98,13 +105,11 @@ static void gather(struct play *play, uint32_t count)
     qsort(play->members, count, sizeof *play->members, compare_members);
 }
 
-// A cell that can be reached on the true map.
-static fm_cell choose_goal(struct play *play, fm_cell from)
+// A cell that can be reached on the true map, among the `most` nearest ones.
+static fm_cell choose_goal(struct play *play, fm_cell from, uint32_t most)
 {
     fm_cell *cells;
-    bool near = fm_random_below(&play->random, 2) == 0;
-    uint32_t count =
-        fm_snapshot_flood(play->cli, play->view, from, near ? NEAR_CELLS : UINT32_MAX, &cells);
+    uint32_t count = fm_snapshot_flood(play->cli, play->view, from, most, &cells);
     fm_cell goal = count == 0 ? from : cells[fm_random_below(&play->random, count)];
     free(cells);
     return goal;
@@ -124,10 +129,10 @@ static uint32_t spread_goals(struct play *play, fm_cell goal, uint32_t count, fm
     return count;
 }
 
-static void send_order(struct play *play, uint32_t count)
+static void send_order(struct play *play, fm_cell goal, uint32_t count)
 {
     fm_cell *goals;
-    count = spread_goals(play, choose_goal(play, play->members[0].cell), count, &goals);
+    count = spread_goals(play, goal, count, &goals);
     uint64_t *ids = fm_cli_need(play->cli, malloc(count * sizeof *ids));
     for (uint32_t i = 0; i < count; i++) {
         ids[i] = play->members[i].id;
@@ -147,20 +152,44 @@ static void send_order(struct play *play, uint32_t count)
     }
 }
 
+// Sends the group of the first of `count` members to a cell.
+static void order_group(struct play *play, uint32_t count, uint32_t group, fm_cell goal)
+{
+    group = group < count ? group : count;
+    send_order(play, goal, group < FM_CLI_AGENTS_AT_ONCE ? group : FM_CLI_AGENTS_AT_ONCE);
+}
+
+// Sends a group of those who wait home, if they are many. @return whether it did
+static bool send_home(struct play *play, uint32_t team, uint32_t all, uint32_t group)
+{
+    uint32_t waiting = list_members(play, team, FM_AGENT_WAITING);
+    if (waiting == 0 || waiting < all / MANY_WAIT) {
+        return false;
+    }
+    gather(play, waiting);
+    order_group(play, waiting, group, choose_goal(play, play->homes[team - 1], NEAR_CELLS));
+    return true;
+}
+
 static void order_team(struct play *play, uint32_t team)
 {
-    uint32_t all = list_members(play, team, false);
-    uint32_t idle = list_members(play, team, true);
+    uint32_t all = list_members(play, team, ANY_STATE);
     uint32_t group = (all * play->group_percent + 99) / 100;
+    bool withdraws = fm_random_below(&play->random, 3) == 0;
+    if (all == 0 || (withdraws && send_home(play, team, all, group))) {
+        return;
+    }
+    uint32_t idle = list_members(play, team, FM_AGENT_IDLE);
     if (idle == 0) {
-        if (all == 0 || fm_random_below(&play->random, 4) != 0) {
+        if (fm_random_below(&play->random, 4) != 0) {
             return;
         }
-        idle = list_members(play, team, false);
+        idle = list_members(play, team, ANY_STATE);
     }
     gather(play, idle);
-    group = group < idle ? group : idle;
-    send_order(play, group < FM_CLI_AGENTS_AT_ONCE ? group : FM_CLI_AGENTS_AT_ONCE);
+    bool near = fm_random_below(&play->random, 2) == 0;
+    order_group(play, idle, group,
+                choose_goal(play, play->members[0].cell, near ? NEAR_CELLS : UINT32_MAX));
 }
 
 // ---- the loop and its end -----------------------------------------------------------------------
@@ -174,6 +203,19 @@ static uint32_t last_team(const fm_mirror *view)
     return last;
 }
 
+// Notes where teams start that were not there before.
+static void find_homes(struct play *play, uint32_t teams)
+{
+    if (teams <= play->home_count) {
+        return;
+    }
+    play->homes = fm_cli_need(play->cli, realloc(play->homes, teams * sizeof *play->homes));
+    for (; play->home_count < teams; play->home_count++) {
+        bool any = list_members(play, play->home_count + 1, ANY_STATE) > 0;
+        play->homes[play->home_count] = any ? play->members[0].cell : 0;
+    }
+}
+
 static void play_on(struct play *play, double seconds, double period)
 {
     uint64_t begin_ms = fm_pulse_clock_ms(), next_ms = begin_ms;
@@ -184,6 +226,7 @@ static void play_on(struct play *play, double seconds, double period)
         }
         if (now_ms >= next_ms) {
             uint32_t teams = last_team(play->view);
+            find_homes(play, teams);
             for (uint32_t team = 1; team <= teams; team++) {
                 order_team(play, team);
             }
@@ -288,6 +331,7 @@ static int run_play(fm_cli *cli)
     play_on(&play, seconds, period);
     int code = conclude(&play);
     free(play.members);
+    free(play.homes);
     fm_views_fini(cli, &play.views);
     return code;
 }
