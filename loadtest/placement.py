@@ -22,7 +22,7 @@ import math
 import random
 import sys
 
-LEASE_S = (2.0, 2.35)  # measured: ../shared/SCALE-OUT.md
+LEASE_S = (2.0, 2.35)  # measured with etcd and three members
 TAKE_S = 0.35  # for one world: keyframe, later rows, replay; 1.7 to 2.4 s with the lease (server/cluster/README.md)
 TAKES_AT_ONCE = 4  # libuv's thread pool
 CORE_SHARE = (0.6, 0.8)  # of a core, for a world of 10,000 agents at 10 Hz

@@ -112,10 +112,10 @@ const fm_cli_command fm_cli_standby = {
     .summary = "show a server's standby, make one take over",
     .details =
         "status    whether the server has a standby or is one, and how far that is behind\n"
-        "promote   a standby stops following and goes on with the worlds; end the server that it\n"
-        "          followed before, which does not hear of it",
+        "promote   a standby stops following and goes on with the worlds; the server that it\n"
+        "          followed ends as soon as it hears of that",
     .examples = "fogmarch standby status\n"
-                "fogmarch --server 10.0.0.2:7421 standby promote",
+                "fogmarch --connect 10.0.0.2:7421 standby promote",
     .arguments_min = 1,
     .arguments_max = 1,
     .run = run_standby,
