@@ -541,11 +541,11 @@ static bool post(fm_metrics *metrics, fm_host *host)
 bool fm_metrics_request(fm_metrics *metrics)
 {
     fm_hub *hub = metrics->hub;
-    if (metrics->awaited > 0) {
-        return false;
-    }
     if (metrics->made_ns != 0 && fm_clock_now_ns() - metrics->made_ns < FRESH_NS) {
         return true;
+    }
+    if (metrics->awaited > 0) {
+        return false;
     }
     metrics->world_count = 0;
     if (!FM_RESERVE_FROM(&fm_memory_libc, metrics->worlds, metrics->world_capacity,

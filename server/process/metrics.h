@@ -1,8 +1,8 @@
 // server/process/metrics.h: the numbers of the server and its worlds in the Prometheus text format.
 //
 // A scrape asks every world for its numbers, as the method `stats` does, and is complete when all
-// have answered. Scrapes that come while one is under way, or within a second after it, get the
-// same text, so that no client can load the worlds by scraping.
+// have answered. Scrapes that come while one is under way, or within a second after its text was
+// made, get the same text, so that no client can load the worlds by scraping.
 //
 // Labels are bounded: the world's name, a state, a reason, a stage; never an agent or a session.
 //
@@ -31,7 +31,7 @@ bool fm_metrics_request(fm_metrics *metrics);
 void fm_metrics_take(fm_metrics *metrics, fm_job *job);
 
 /// Does not wait any longer for worlds that have not answered: calls on_ready() with a text of the
-/// others.
+/// others, which serves requests for a second, too.
 void fm_metrics_make_do(fm_metrics *metrics);
 
 /// The last text, good until the next call of any function here. NULL when out of memory.
