@@ -15,6 +15,7 @@
 #include "tests/fuzz/fuzz.h"
 
 #include <dirent.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -43,6 +44,7 @@ bool __wrap_fm_etcd_link_send(fm_etcd_link *link, const void *bytes, size_t size
 size_t __wrap_fm_etcd_link_receive(fm_etcd_link *link, void *bytes, size_t size,
                                    uint64_t deadline_ns);
 uint64_t __wrap_fm_clock_now_ns(void);
+int __wrap_poll(struct pollfd *files, nfds_t count, int timeout_ms);
 
 // ---- the member --------------------------------------------------------------------------------
 
@@ -59,6 +61,15 @@ static struct {
 uint64_t __wrap_fm_clock_now_ns(void)
 {
     return member.now_ns;
+}
+
+// A pause before the next try.
+int __wrap_poll(struct pollfd *files, nfds_t count, int timeout_ms)
+{
+    (void)files;
+    FM_ASSERT(count == 0);
+    member.now_ns += (uint64_t)timeout_ms * FM_NS_PER_MS;
+    return 0;
 }
 
 bool __wrap_fm_etcd_link_open(fm_etcd_link *link, const fm_etcd_access *access, const char *host,

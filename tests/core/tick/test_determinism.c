@@ -16,7 +16,11 @@
 #include "tests/support/script.h"
 #include "tests/support/support.h"
 
+#ifdef __SANITIZE_THREAD__
+#define RUNS 10u // ThreadSanitizer takes eight times as long
+#else
 #define RUNS 24u
+#endif
 
 // Then a unit that is walled in stays where it is.
 static bool fits_nowhere(const fm_view *view)
