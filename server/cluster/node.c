@@ -399,12 +399,12 @@ static void look(fm_node *node)
     fm_token_log_ask(&body, node->options.cluster);
     fm_etcd_put(&body, "]}");
     json_t *answer;
-    static _Thread_local fm_node_directory fresh;
+    fm_node_directory *fresh = &node->fresh;
     uint64_t asked_ns = fm_clock_now_ns();
     if (fm_node_call(node, "kv/txn", &body, &answer) == FM_ETCD_DONE) {
-        if (read_directory(answer, asked_ns, &fresh)) {
-            node->tokens_seen = fresh.tokens;
-            take_in(node, &fresh);
+        if (read_directory(answer, asked_ns, fresh)) {
+            node->tokens_seen = fresh->tokens;
+            take_in(node, fresh);
             begin_to_be_sure(node);
             fm_node_read_tokens(node);
         }

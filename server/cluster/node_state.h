@@ -59,6 +59,7 @@ struct fm_node {
     bool is_unread;                    // the directory was not read since this lease began
     uint64_t tokens_seen, tokens_told; // revisions: of the last look, in nodes/ME
     uint64_t renewed_ns, told_ns;
+    fm_node_directory fresh; // as it is read, before it is taken in
 };
 
 void fm_node_key(const fm_node *node, char *key, size_t size, const char *what, const char *name);
