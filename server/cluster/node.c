@@ -374,10 +374,11 @@ static void take_in(fm_node *node, fm_node_directory *fresh)
 }
 
 // With a new lease, others may own the worlds that were here with the last one: the node must read
-// the owners before it sends anything of them again.
-static void begin_to_be_sure(fm_node *node)
+// the owners before it sends anything of them again. And others must see that it lives: as long as
+// its entry is missing in the directory, they may take its worlds.
+static void begin_to_be_sure(fm_node *node, bool is_member)
 {
-    if (node->lease != 0 && node->is_unread) {
+    if (node->lease != 0 && node->is_unread && is_member) {
         node->is_unread = false;
         be_sure(node, node->renewed_ns);
     }
@@ -405,7 +406,7 @@ static void look(fm_node *node)
         if (read_directory(answer, asked_ns, fresh)) {
             node->tokens_seen = fresh->tokens;
             take_in(node, fresh);
-            begin_to_be_sure(node);
+            begin_to_be_sure(node, fresh->is_member);
             fm_node_read_tokens(node);
         }
         json_decref(answer);

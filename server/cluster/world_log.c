@@ -132,7 +132,7 @@ fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name, uint
 void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char *name)
 {
     char name_key[FM_WORLD_LOG_KEY_SIZE], world_key[FM_WORLD_LOG_KEY_SIZE],
-        error[FM_ETCD_ERROR_SIZE];
+        owner_key[FM_WORLD_LOG_KEY_SIZE], error[FM_ETCD_ERROR_SIZE];
     fm_etcd *etcd;
     json_t *answer;
     if (fm_etcd_create(store->options.access, &etcd) != FM_OK) {
@@ -140,11 +140,14 @@ void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char
     }
     fm_world_log_key(store, name_key, "names/%s", name);
     fm_world_log_key(store, world_key, "worlds/%016" PRIx64, number);
+    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, number);
     fm_writer body = fm_writer_init(&fm_memory_libc);
     fm_etcd_put(&body, "{\"success\":[");
     fm_etcd_request_delete(&body, name_key, NULL);
     fm_etcd_put(&body, ",");
     fm_etcd_request_delete(&body, world_key, NULL);
+    fm_etcd_put(&body, ",");
+    fm_etcd_request_delete(&body, owner_key, NULL); // perhaps written, and nobody was told
     fm_etcd_put(&body, "]}");
     if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) == FM_ETCD_DONE) {
         json_decref(answer);
@@ -222,17 +225,23 @@ static fm_status put_parts(fm_world_log_store *store, fm_etcd *etcd, uint64_t nu
     return status;
 }
 
+// The reservation must be there still: a request that comes late must not begin a world that was
+// given up.
 static fm_status create_owner(fm_world_log_store *store, fm_etcd *etcd,
-                              const struct log_keyframe *keyframe, uint64_t number,
+                              const struct log_keyframe *keyframe, const fm_journal_head *head,
                               const char *owner, char *error)
 {
-    char owner_key[FM_WORLD_LOG_KEY_SIZE], keyframe_key[FM_WORLD_LOG_KEY_SIZE];
-    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, number);
-    fm_world_log_key(store, keyframe_key, FM_WORLD_LOG_KEYFRAME_KEY, number);
+    char owner_key[FM_WORLD_LOG_KEY_SIZE], keyframe_key[FM_WORLD_LOG_KEY_SIZE],
+        world_key[FM_WORLD_LOG_KEY_SIZE];
+    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, head->number);
+    fm_world_log_key(store, keyframe_key, FM_WORLD_LOG_KEYFRAME_KEY, head->number);
+    fm_world_log_key(store, world_key, "worlds/%016" PRIx64, head->number);
     fm_writer body = fm_writer_init(&fm_memory_libc), packed = fm_writer_init(&fm_memory_libc);
     pack_keyframe(keyframe, &packed);
     fm_etcd_put(&body, "{\"compare\":[");
     fm_etcd_compare_absent(&body, owner_key);
+    fm_etcd_put(&body, ",");
+    fm_etcd_compare_value(&body, world_key, head->name);
     fm_etcd_put(&body, "],\"success\":[");
     fm_etcd_request_put(&body, owner_key, owner, strlen(owner));
     fm_etcd_put(&body, ",");
@@ -253,7 +262,19 @@ static fm_status create_owner(fm_world_log_store *store, fm_etcd *etcd,
     return status;
 }
 
-// The first keyframe stands before all records, which begin at 1.
+// Before its owner is written: else the node's thread, which sees the owner before this one gets
+// its answer, would take the world as one that was lost, and two of it would run here.
+static fm_status enter_new(fm_world_log_store *store, const fm_journal_head *head)
+{
+    fm_writer packed = fm_writer_init(&fm_memory_libc);
+    pack_head(head, &packed);
+    bool entered = !packed.failed && fm_world_log_add_world(store, head->number, 1, 1, 0, &packed);
+    fm_writer_fini(&packed);
+    return entered ? FM_OK : FM_ERR_NO_MEMORY;
+}
+
+// The first keyframe stands before all records, which begin at 1. A world that could not begin
+// stays entered until fm_world_log_end(), which removes what was written.
 static fm_status begin_log(fm_world_log_store *store, const fm_journal_head *head,
                            const fm_journal_world *world, const char *owner, bool is_here,
                            char *error)
@@ -270,12 +291,11 @@ static fm_status begin_log(fm_world_log_store *store, const fm_journal_head *hea
     pack_head(head, &keyframe.head);
     fm_status status =
         put_parts(store, etcd, head->number, &keyframe, world->bytes, world->size, error);
-    if (status == FM_OK) {
-        status = create_owner(store, etcd, &keyframe, head->number, owner, error);
+    if (status == FM_OK && is_here) {
+        status = enter_new(store, head);
     }
-    if (status == FM_OK && is_here &&
-        !fm_world_log_add_world(store, head->number, 1, 1, 0, &keyframe.head)) {
-        status = FM_ERR_NO_MEMORY;
+    if (status == FM_OK) {
+        status = create_owner(store, etcd, &keyframe, head, owner, error);
     }
     fm_writer_fini(&keyframe.head);
     fm_etcd_destroy(etcd);

@@ -52,7 +52,8 @@ typedef enum fm_fence_verdict {
 typedef struct fm_journal_fence {
     void *context;
 
-    /// Begins the log of a new world. On a thread of the pool; may be slow.
+    /// Begins the log of a new world. On a thread of the pool; may be slow. `end` follows in any
+    /// case, also when it fails.
     /// @return FM_OK or FM_ERR_IO, with a sentence in `error`
     fm_status (*create)(void *context, const fm_journal_head *head, const fm_journal_world *world,
                         char *error);

@@ -4,6 +4,7 @@
 
 #include "tests/sim/actions.h"
 #include "tests/sim/actors.h"
+#include "tests/sim/etcd.h"
 #include "tests/sim/ledger.h"
 #include "tests/sim/memory.h"
 
@@ -11,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALL_LIMIT_NS  (20 * SIM_NS_S)
-#define TRIES_MAX      200u // of a call that is refused as busy
-#define QUIET_LIMIT_NS (60 * SIM_NS_S)
-#define SETTLE_NS      (1500 * SIM_NS_MS) // for deltas that are still under way
-#define SAVED_MAX      (SIM_ACTORS_MAX * SIM_VIEWS_MAX)
+#define CALL_LIMIT_NS   (20 * SIM_NS_S)
+#define TRIES_MAX       200u // of a call that is refused as busy
+#define RETURN_LIMIT_NS (30 * SIM_NS_S)
+#define QUIET_LIMIT_NS  (60 * SIM_NS_S)
+#define SETTLE_NS       (1500 * SIM_NS_MS) // for deltas that are still under way
+#define SAVED_MAX       (SIM_ACTORS_MAX * SIM_VIEWS_MAX)
 
 sim_audit_sums sim_audit_counts;
 
@@ -78,7 +80,10 @@ static fm_status call(sim_client *client, fm_method method, uint64_t world, uint
 // Whether to try again: the server is busy, or the disk has just failed.
 static bool is_passing(fm_status status)
 {
-    return status == FM_ERR_BUSY || (status == FM_ERR_IO && auditor()->connection != NULL);
+    bool may_be_away = status == FM_ERR_MOVED || status == FM_ERR_NO_WORLD ||
+                       status == FM_ERR_NOT_READY || status == FM_ERR_GOING_DOWN;
+    return status == FM_ERR_BUSY || (sim_etcd != NULL && may_be_away) ||
+           (status == FM_ERR_IO && auditor()->connection != NULL);
 }
 
 // Calls as the auditor, about a world, and again while the answer is busy.
@@ -387,6 +392,23 @@ static void audit_orders(void)
 
 // ---- the end -----------------------------------------------------------------------------------
 
+// Waits until this node has all worlds of the cluster.
+static void gather_worlds(void)
+{
+    uint64_t limit_ns = sim_now_ns() + RETURN_LIMIT_NS;
+    while (sim_etcd != NULL) {
+        must(ask_world(FM_METHOD_WORLD_LIST, 0), "world.list");
+        if (sim_auditor_heard.world_count >= sim_etcd_world_count()) {
+            return;
+        }
+        if (sim_now_ns() > limit_ns) {
+            sim_fail("etcd has %u worlds, and the node %u", sim_etcd_world_count(),
+                     sim_auditor_heard.world_count);
+        }
+        settle(100 * SIM_NS_MS);
+    }
+}
+
 static void stop_worlds(void)
 {
     must(ask_world(FM_METHOD_WORLD_LIST, 0), "world.list");
@@ -408,6 +430,10 @@ void sim_audit_end(void)
         sim_actor_open(&sim_actors[0], true);
         sim_run(is_answered, auditor(), sim_now_ns() + CALL_LIMIT_NS, "the auditor's hello");
     }
+    if (sim_client_view(auditor(), audit.subscription) == NULL) { // its world was elsewhere
+        audit.is_broken = true;
+    }
+    gather_worlds();
     stop_worlds();
     save_views();
     compare_views();

@@ -15,7 +15,10 @@
     X(EARLY_NEWS, "early-news", "clients are told before it is on the disk")                       \
     X(LYING_SYNC, "lying-sync", "the disk says that it has synced, and has not")                   \
     X(EARLY_REVOKE, "early-revoke", "a token ends before that is written, which may fail")         \
-    X(HALF_DONE, "half-done", "one of 20 requests that are refused ends a token all the same")
+    X(HALF_DONE, "half-done", "one of 20 requests that are refused ends a token all the same")     \
+    X(LYING_ETCD, "lying-etcd", "one of 50 records is not in etcd, which says that it is")         \
+    X(LOST_FENCE, "lost-fence", "etcd does not look at whose world it is")                         \
+    X(LONG_LEASE, "long-lease", "a node thinks that its lease lasts 3 s longer")
 
 typedef enum sim_bug {
 #define X(name, option, text) SIM_BUG_##name,

@@ -1,6 +1,7 @@
 // tests/sim/client.c: see client.h.
 
 #include "server/sessions/session.h"
+#include "tests/sim/etcd_log.h"
 #include "tests/sim/ledger.h"
 
 #include <inttypes.h>
@@ -99,6 +100,7 @@ static void take_keyframe(sim_client *client, uint64_t number, const msgpack_obj
     if (fm_mirror_apply(&view->mirror, FM_NOTIFY_KEYFRAME, params) != FM_OK) {
         sim_fail("client %u: a keyframe cannot be read", client->index);
     }
+    sim_etcd_log_told(view->mirror.world, tick);
     sim_ledger_hear(view->mirror.world, tick);
 }
 
@@ -127,6 +129,7 @@ static void take_delta(sim_client *client, uint64_t number, const msgpack_object
         fputc('\n', stderr);
         sim_fail("client %u: a delta does not fit what it goes to", client->index);
     }
+    sim_etcd_log_told(view->mirror.world, tick);
     sim_ledger_hear(view->mirror.world, tick);
 }
 
@@ -140,7 +143,8 @@ static void take_notification(sim_client *client, const char *name, const msgpac
         take_keyframe(client, number, params);
     } else if (strcmp(name, "delta") == 0) {
         take_delta(client, number, params);
-    } else if (strcmp(name, "world_ended") == 0) {
+    } else if (strcmp(name, "world_ended") == 0 ||
+               (strcmp(name, "moved") == 0 && sim_etcd != NULL)) {
         sim_view *view = sim_client_view(client, number);
         if (view != NULL) {
             drop_view(client, view);
@@ -442,6 +446,7 @@ void sim_client_ask(sim_client *client, fm_method method, uint64_t world, uint64
             .id = client->id_last,
             .method = method,
             .sent_ns = sim_now_ns(),
+            .asked_ns = sim_now_ns(),
             .world = world,
             .number = number,
         };

@@ -23,9 +23,10 @@
 typedef struct sim_request {
     uint64_t id;
     fm_method method;
-    uint64_t sent_ns;
-    uint64_t world;  // that the request is about; 0: none
-    uint64_t number; // what else the answer needs: a subscription, a team, a time
+    uint64_t sent_ns;  // from when on its answer is waited for
+    uint64_t asked_ns; // when it was really sent
+    uint64_t world;    // that the request is about; 0: none
+    uint64_t number;   // what else the answer needs: a subscription, a team, a time
 } sim_request;
 
 typedef struct sim_view {

@@ -27,6 +27,15 @@
     X(SHORT_WRITE, "writes to the disk that broke off")                                            \
     X(SYNC_FAILED, "syncs that failed")                                                            \
     X(SLOW_SYNC, "syncs that took up to a quarter of a second")                                    \
+    X(REQUEST_LOST, "requests to etcd that were lost")                                             \
+    X(ANSWER_LOST, "answers of etcd that were lost")                                               \
+    X(REQUEST_LATE, "requests to etcd that were carried out up to 2.5 s late")                     \
+    X(UNAVAILABLE, "requests to etcd, done or not, that were answered by an error")                \
+    X(FROZEN, "times that etcd was frozen")                                                        \
+    X(CUT_OFF, "times that the node did not reach etcd")                                           \
+    X(MEMBER_GONE, "members of etcd that were gone for a while")                                   \
+    X(ETCD_FULL, "times that etcd was full")                                                       \
+    X(TAKEN, "worlds that another node took")                                                      \
     X(KILLED, "servers killed")                                                                    \
     X(POWER_LOST, "power failures")
 

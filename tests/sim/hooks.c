@@ -5,6 +5,7 @@
 #include "core/tick/tick.h"
 #include "server/base/pacer.h"
 #include "server/worlds/recording.h"
+#include "tests/sim/etcd_store.h"
 #include "tests/sim/ledger.h"
 
 #include <inttypes.h>
@@ -14,6 +15,8 @@
 
 ssize_t __wrap_write(int file, const void *bytes, size_t size);
 void __wrap_randombytes_buf(void *bytes, size_t size);
+uint32_t __real_randombytes_random(void);
+uint32_t __wrap_randombytes_random(void);
 _Noreturn void __real__exit(int code);
 _Noreturn void __wrap__exit(int code);
 void __real_fm_world_apply(fm_world *world, const fm_command *command, fm_command_result *result);
@@ -72,6 +75,11 @@ void __wrap_randombytes_buf(void *bytes, size_t size)
     for (size_t i = 0; i < size; i++) {
         ((uint8_t *)bytes)[i] = (uint8_t)sim_below(256);
     }
+}
+
+uint32_t __wrap_randombytes_random(void)
+{
+    return sim_etcd == NULL ? __real_randombytes_random() : sim_below(UINT32_MAX);
 }
 
 void __wrap__exit(int code)

@@ -2,6 +2,8 @@
 
 #include "tests/sim/ledger.h"
 
+#include "tests/sim/etcd_store.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -21,6 +23,13 @@ void sim_ledger_tick(uint64_t number, uint64_t tick, uint64_t digest)
     }
 }
 
+bool sim_ledger_is_digest(uint64_t number, uint64_t tick, uint64_t digest)
+{
+    const sim_ledger_world *world = world_of(number);
+    uint64_t at = tick % SIM_LEDGER_TICKS_MAX;
+    return world == NULL || world->ticks[at] != tick || world->digests[at] == digest;
+}
+
 void sim_ledger_hear(uint64_t number, uint64_t tick)
 {
     sim_ledger_world *world = world_of(number);
@@ -37,14 +46,22 @@ void sim_ledger_ask(const sim_request *request)
     }
 }
 
-static void learn_orders(uint64_t number, sim_ledger_world *world, const msgpack_object *result)
+// Answers to different clients overtake each other, so ids are only compared with those that were
+// given before the world came back, and only if they were asked for afterwards.
+static bool is_asked_since(const sim_ledger_world *world, const sim_request *request)
+{
+    return request->asked_ns >= world->back_ns;
+}
+
+static void learn_orders(uint64_t number, sim_ledger_world *world, const sim_request *request,
+                         const msgpack_object *result)
 {
     uint64_t first = fm_object_uint(result, "order", 0);
     uint64_t count = fm_object_uint(result, "count", 0);
     if (first == 0 || count == 0) {
         return;
     }
-    if (first <= world->order_before) {
+    if (first <= world->order_before && is_asked_since(world, request)) {
         sim_fail("world %" PRIu64 ": order %" PRIu64 " is given a second time, up to %" PRIu64
                  " were told",
                  number, first, world->order_before);
@@ -53,12 +70,14 @@ static void learn_orders(uint64_t number, sim_ledger_world *world, const msgpack
     world->order_told = last > world->order_told ? last : world->order_told;
 }
 
-static void learn_agents(uint64_t number, sim_ledger_world *world, const msgpack_object *result)
+static void learn_agents(uint64_t number, sim_ledger_world *world, const sim_request *request,
+                         const msgpack_object *result)
 {
     fm_numbers ids = fm_object_numbers(result, "agents");
     for (uint32_t i = 0; i < ids.count; i++) {
         uint64_t id = fm_numbers_at(ids, i);
-        for (uint32_t k = 0; k < world->agent_before; k++) {
+        uint32_t before = is_asked_since(world, request) ? world->agent_before : 0;
+        for (uint32_t k = 0; k < before; k++) {
             if (world->agents[k] == id) {
                 sim_fail("world %" PRIu64 ": agent %" PRIu64 " is given a second time", number, id);
             }
@@ -69,17 +88,16 @@ static void learn_agents(uint64_t number, sim_ledger_world *world, const msgpack
     }
 }
 
-static void learn_team(uint64_t number, sim_ledger_world *world, const msgpack_object *result)
+static void learn_team(uint64_t number, sim_ledger_world *world, const sim_request *request,
+                       const msgpack_object *result)
 {
     uint64_t team = fm_object_uint(result, "team", 0);
-    if (team != 0 && team <= world->team_before) {
+    if (team != 0 && team <= world->team_before && is_asked_since(world, request)) {
         sim_fail("world %" PRIu64 ": team %" PRIu64 " is made a second time", number, team);
     }
     world->team_told = team > world->team_told ? team : world->team_told;
 }
 
-// Answers to different clients overtake each other, so ids are only compared with those that an
-// earlier machine gave.
 void sim_ledger_answer(const sim_request *request, const msgpack_object *result)
 {
     if (request->method == FM_METHOD_WORLD_CREATE) {
@@ -95,12 +113,20 @@ void sim_ledger_answer(const sim_request *request, const msgpack_object *result)
         return;
     }
     if (request->method == FM_METHOD_AGENT_ORDER && request->number == 0) {
-        learn_orders(request->world, world, result);
+        learn_orders(request->world, world, request, result);
     } else if (request->method == FM_METHOD_AGENT_SPAWN) {
-        learn_agents(request->world, world, result);
+        learn_agents(request->world, world, request, result);
     } else if (request->method == FM_METHOD_TEAM_CREATE) {
-        learn_team(request->world, world, result);
+        learn_team(request->world, world, request, result);
     }
+}
+
+// What was told up to now must not be given again.
+static void note_before(sim_ledger_world *world)
+{
+    world->order_before = world->order_told;
+    world->team_before = world->team_told;
+    world->agent_before = world->agent_count;
 }
 
 void sim_ledger_close(bool keeps_promises)
@@ -111,9 +137,8 @@ void sim_ledger_close(bool keeps_promises)
     for (uint32_t i = 0; i < SIM_LEDGER_WORLDS_MAX; i++) {
         sim_ledger_world *world = &sim_told->worlds[i];
         world->is_back = false;
-        world->order_before = world->order_told;
-        world->team_before = world->team_told;
-        world->agent_before = world->agent_count;
+        world->back_ns = 0;
+        note_before(world);
     }
 }
 
@@ -122,6 +147,10 @@ void sim_ledger_compare(uint64_t number, uint64_t tick, uint64_t digest)
     sim_ledger_world *world = world_of(number);
     if (world == NULL) {
         return;
+    }
+    if (sim_etcd != NULL) { // perhaps it was elsewhere meanwhile
+        world->back_ns = sim_now_ns();
+        note_before(world);
     }
     world->is_back = true;
     if (sim_told->keeps_promises && !world->is_ending && tick < world->tick_told) {
@@ -140,11 +169,26 @@ void sim_ledger_compare(uint64_t number, uint64_t tick, uint64_t digest)
     }
 }
 
+static bool is_missing(const sim_ledger_world *world)
+{
+    return world->is_told && !world->is_back && !world->is_ending && sim_told->keeps_promises;
+}
+
+bool sim_ledger_are_all_back(void)
+{
+    for (uint32_t i = 0; i < SIM_LEDGER_WORLDS_MAX; i++) {
+        if (is_missing(&sim_told->worlds[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void sim_ledger_complete(void)
 {
     for (uint32_t i = 0; i < SIM_LEDGER_WORLDS_MAX; i++) {
         sim_ledger_world *world = &sim_told->worlds[i];
-        if (world->is_told && !world->is_back && !world->is_ending && sim_told->keeps_promises) {
+        if (is_missing(world)) {
             sim_fail("world %u has not come back", i);
         }
         if (!world->is_back) { // another world may get its number

@@ -21,6 +21,7 @@ typedef struct sim_ledger_world {
     uint64_t team_told, team_before;        // the highest number
     uint64_t agents[SIM_LEDGER_AGENTS_MAX]; // ids told
     uint32_t agent_count, agent_before;     // now, and at the last machine's end
+    uint64_t back_ns;                       // when it came back; 0: it has not
     uint64_t digests[SIM_LEDGER_TICKS_MAX]; // by tick % SIM_LEDGER_TICKS_MAX
     uint64_t ticks[SIM_LEDGER_TICKS_MAX];
 } sim_ledger_world;
@@ -49,11 +50,17 @@ void sim_ledger_ask(const sim_request *request);
 /// A client received the answer FM_OK. Checks that no id is given twice.
 void sim_ledger_answer(const sim_request *request, const msgpack_object *result);
 
+/// Whether a tick has this digest, as far as known.
+bool sim_ledger_is_digest(uint64_t world, uint64_t tick, uint64_t digest);
+
 /// The machine ends or crashes.
 void sim_ledger_close(bool keeps_promises);
 
 /// Compares a world that came back with what clients were told of it.
 void sim_ledger_compare(uint64_t world, uint64_t tick, uint64_t digest);
+
+/// Whether none is missing any more.
+bool sim_ledger_are_all_back(void);
 
 /// Checks that no world is missing, after sim_ledger_compare() of all that came back.
 void sim_ledger_complete(void);

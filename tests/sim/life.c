@@ -28,6 +28,7 @@
 #include "server/base/log.h"
 #include "server/process/server.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,7 +37,9 @@
 #include <unistd.h>
 
 #define START_LIMIT_NS   (5 * SIM_NS_S)
-#define END_EXTRA_NS     (2 * SIM_NS_S) // after grace_s
+#define END_EXTRA_NS     (2 * SIM_NS_S)  // after grace_s
+#define CLUSTER_END_NS   (30 * SIM_NS_S) // that a node may take longer
+#define RETURN_LIMIT_NS  (30 * SIM_NS_S) // until all worlds have come from etcd
 #define TICK_LATE_MAX_NS (150 * SIM_NS_MS)
 
 static sim_plan plan;
@@ -111,7 +114,7 @@ static bool journal_may_fail(void)
 {
     const sim_disk_roughness *disk = &plan.disk;
     bool memory_may_fail = plan.config.journal_dir[0] != '\0' && sim_memory_failures() > 0;
-    return memory_may_fail ||
+    return memory_may_fail || plan.is_node ||
            disk->full_permille + disk->short_permille + disk->sync_permille + disk->slow_permille >
                0;
 }
@@ -139,7 +142,8 @@ static void end_server(void)
         }
     }
     uint64_t grace_ns = (uint64_t)(plan.config.grace_s * 1e9);
-    uint64_t limit_ns = sim_now_ns() + grace_ns + END_EXTRA_NS +
+    uint64_t drain_ns = plan.is_node ? CLUSTER_END_NS : 0;
+    uint64_t limit_ns = sim_now_ns() + grace_ns + drain_ns + END_EXTRA_NS +
                         plan.roughness.stall_max_us * 20000ull + plan.disk.slow_max_us * 100000ull;
     sim_run(server_is_over, NULL, limit_ns, "the server's end");
 }
@@ -163,8 +167,8 @@ static bool keeps_promises(void)
                            sim_fault_counts[SIM_FAULT_SHORT_WRITE] +
                            sim_fault_counts[SIM_FAULT_SYNC_FAILED] >
                        0;
-    return plan.config.durability == FM_DURABILITY_TICK &&
-           (plan.config.journal_on_error == FM_JOURNAL_PAUSE || !disk_failed);
+    return plan.is_node || (plan.config.durability == FM_DURABILITY_TICK &&
+                            (plan.config.journal_on_error == FM_JOURNAL_PAUSE || !disk_failed));
 }
 
 static void crash(void)
@@ -177,6 +181,15 @@ static void crash(void)
         sim_disk_lose_power();
     }
     sim_ledger_close(keeps_promises());
+    if (plan.is_node) {
+        sim_etcd_leave();
+    }
+}
+
+static bool all_are_back(void *context)
+{
+    (void)context;
+    return sim_ledger_are_all_back();
 }
 
 static void calm_down(void)
@@ -184,6 +197,9 @@ static void calm_down(void)
     sim_rough.stall_permille = 0;
     sim_disk_rough = (sim_disk_roughness){0};
     sim_memory_fail(SIM_MEMORY_PLENTY, 0);
+    if (plan.is_node) {
+        sim_etcd_set_rough(&(sim_etcd_roughness){.delay_max_us = 500});
+    }
     sim_pages_calm();
     sim_strangers_calm();
     sim_actors_calm();
@@ -202,6 +218,9 @@ static bool live(void)
         }
         return true;
     }
+    if (sim_told->life > 0 && plan.is_node) { // they come one by one, when a lease has ended
+        sim_run(all_are_back, NULL, sim_now_ns() + RETURN_LIMIT_NS, "the worlds' return");
+    }
     if (sim_told->life > 0) {
         sim_ledger_complete();
     }
@@ -210,6 +229,9 @@ static bool live(void)
     sim_audit_begin(&plan);
     sim_rough = plan.roughness;
     sim_disk_rough = plan.disk;
+    if (plan.is_node) {
+        sim_etcd_set_rough(&plan.etcd);
+    }
     if (!plan.memory_fails_at_start && plan.memory_fails_after != SIM_NEVER) {
         sim_memory_fail(plan.memory_fails_after, plan.memory_fails_count);
     }
@@ -259,6 +281,16 @@ void sim_result_add(sim_result *sum, const sim_result *one)
                                                                           : sum->tick_late_max_ns;
 }
 
+// Another machine has a folder of its own.
+static void remove_journals(void)
+{
+    DIR *files = opendir(".");
+    for (const struct dirent *entry = readdir(files); entry != NULL; entry = readdir(files)) {
+        unlink(entry->d_name);
+    }
+    closedir(files);
+}
+
 bool sim_live(uint64_t seed, bool print_trace, sim_result *sum)
 {
     sim_kernel_start(seed, print_trace);
@@ -269,6 +301,13 @@ bool sim_live(uint64_t seed, bool print_trace, sim_result *sum)
     sim_openssl_begin(seed, sim_told->life);
     sim_plan_draw(&plan, seed, sim_told->life);
     sim_net_speaks_tls = plan.has_tls;
+    if (plan.is_node) {
+        sim_told->keeps_promises = true;
+        sim_etcd_begin();
+    }
+    if (plan.is_elsewhere) {
+        remove_journals();
+    }
     sim_journal_may_fail = journal_may_fail();
     bool ended = live();
     fm_log_stop();

@@ -4,10 +4,12 @@
 //   sim --seeds A..B [--jobs N]    each of them in a process of its own
 //   sim --twice A..B               each of them twice: both traces must be the same
 //   sim --bug NAME --seeds A..B    with a bug planted (bugs.h), which some seed must find
+//   sim --cluster ...              the server is a node of a cluster, with a simulated etcd
 //
 // The exit code is 0 when no check failed; with a bug, when one failed. A seed that fails is
 // printed with the command that replays it.
 
+#include "tests/sim/etcd_store.h"
 #include "tests/sim/ledger.h"
 #include "tests/sim/life.h"
 #include "tests/sim/openssl.h"
@@ -43,11 +45,13 @@ struct job {
 };
 
 static const char *program;
+static bool is_cluster;
 
 static _Noreturn void usage(void)
 {
     fprintf(stderr,
-            "usage: %s [--bug NAME] --seed N [--trace] | --seeds A..B [--jobs N] | --twice A..B\n",
+            "usage: %s [--cluster] [--bug NAME] --seed N [--trace] | --seeds A..B [--jobs N] | "
+            "--twice A..B\n",
             program);
 #define X(name, option, text) fprintf(stderr, "  --bug %-12s %s\n", option, text);
     SIM_BUGS(X)
@@ -91,6 +95,8 @@ static void parse(int argc, char **argv, struct options *options)
         const char *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(argv[i], "--trace") == 0) {
             options->trace = true;
+        } else if (strcmp(argv[i], "--cluster") == 0) {
+            is_cluster = true;
         } else if (value == NULL) {
             usage();
         } else if (strcmp(argv[i], "--seed") == 0) {
@@ -158,6 +164,7 @@ static sim_result run_lives(uint64_t seed, bool trace)
     struct shared {
         sim_ledger ledger;
         sim_result result;
+        sim_etcd_store etcd;
     };
     char folder[] = "/tmp/fogmarch-sim-XXXXXX";
     struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
@@ -167,6 +174,7 @@ static sim_result run_lives(uint64_t seed, bool trace)
         exit(2);
     }
     sim_told = &shared->ledger;
+    sim_etcd = is_cluster ? &shared->etcd : NULL;
     int status = LIFE_GOES_ON << 8;
     while (WIFEXITED(status) && WEXITSTATUS(status) == LIFE_GOES_ON) {
         fflush(NULL);
@@ -226,9 +234,10 @@ static bool end(struct job *job, sim_result *result)
     if (whole && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         return true;
     }
-    printf("seed %" PRIu64 " FAILED (%s %d). To replay it: %s --seed %" PRIu64 " --trace\n",
+    printf("seed %" PRIu64 " FAILED (%s %d). To replay it: %s%s --seed %" PRIu64 " --trace\n",
            job->seed, WIFSIGNALED(status) ? "signal" : "exit code",
-           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), program, job->seed);
+           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), program,
+           is_cluster ? " --cluster" : "", job->seed);
     fflush(stdout);
     return false;
 }

@@ -145,6 +145,52 @@ static void draw_tls(sim_plan *plan)
     }
 }
 
+// All that clients are told is in etcd, whatever the journals' durability.
+static void draw_cluster(sim_plan *plan)
+{
+    fm_config *config = &plan->config;
+    plan->is_node = sim_etcd != NULL;
+    if (!plan->is_node) {
+        return;
+    }
+    if (config->journal_dir[0] == '\0') {
+        set(config, "journal_dir", ".");
+        set_uint(config, "keyframe_ticks", sim_between(10, 60));
+    }
+    set(config, "journal_on_error", "pause");
+    set(config, "cluster_name", SIM_ETCD_CLUSTER);
+    set(config, "cluster_endpoints", "10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379");
+    set_tenths(config, "cluster_drain_s", sim_below(30));
+    plan->crash_count = sim_chance(600) ? sim_between(1, 2) : 0;
+}
+
+static void draw_etcd(sim_plan *plan, uint32_t life)
+{
+    if (!plan->is_node) {
+        return;
+    }
+    sim_etcd_roughness *rough = &plan->etcd;
+    set(&plan->config, "cluster_node", life % 2 == 1 && sim_chance(500) ? "other" : "one");
+    plan->is_elsewhere = life > 0 && sim_chance(500);
+    plan->memory_fails_at_start = false;
+    plan->memory_fails_after = SIM_NEVER;
+    plan->turn_max_us = 1000u << sim_between(4, 7);
+    plan->chaos_ns = sim_between(500, 8000) * SIM_NS_MS;
+    rough->delay_max_us = sim_chance(800) ? 1000 : 20000;
+    if (sim_chance(700)) {
+        rough->lost_permille = sim_chance(500) ? sim_below(40) : 0;
+        rough->lost_answer_permille = sim_chance(500) ? sim_below(40) : 0;
+        rough->late_permille = sim_chance(500) ? sim_below(20) : 0;
+        rough->refused_permille = sim_chance(500) ? sim_below(40) : 0;
+    }
+    if (sim_chance(800)) {
+        rough->calm_max_ms = sim_between(200, 3000);
+        rough->freeze_max_ms = sim_between(20, 4000);
+        rough->cut_max_ms = sim_between(20, 5000);
+    }
+    rough->has_rival = sim_chance(800);
+}
+
 static sim_ending draw_ending(const sim_plan *plan, uint32_t life)
 {
     if (life < plan->crash_count) {
@@ -163,6 +209,7 @@ void sim_plan_draw(sim_plan *plan, uint64_t seed, uint32_t life)
     draw_journal(plan);
     draw_http(plan);
     draw_tls(plan);
+    draw_cluster(plan);
     sim_kernel_begin_life(life);
     draw_roughness(plan);
     draw_memory(plan);
@@ -178,6 +225,7 @@ void sim_plan_draw(sim_plan *plan, uint64_t seed, uint32_t life)
     plan->turn_max_us = 1000u << sim_below(7);
     plan->chaos_ns = sim_between(100, 1600) * SIM_NS_MS;
     plan->ending = draw_ending(plan, life);
+    draw_etcd(plan, life);
 }
 
 sim_link sim_plan_prompt_link(void)

@@ -5,6 +5,7 @@
 
 #include "tests/sim/book.h"
 #include "tests/sim/disk.h"
+#include "tests/sim/etcd.h"
 
 #include "server/base/config.h"
 
@@ -33,6 +34,9 @@ typedef struct sim_plan {
     uint32_t hostile_permille; // of the others are hostile
     uint32_t fault_permille;   // of their turns end their connection or stop their reading
     uint32_t flood_permille;   // of their turns open many connections
+    bool is_node;              // of a cluster: worlds are kept in the simulated etcd
+    bool is_elsewhere;         // after a crash another machine starts, with an empty folder
+    sim_etcd_roughness etcd;
     bool has_http;
     bool has_tls;                // on all of the server's ports
     uint32_t stranger_count;     // clients that get no further than the handshake
@@ -45,7 +49,8 @@ typedef struct sim_plan {
     sim_ending ending;
 } sim_plan;
 
-/// Draws the plan, after sim_kernel_start(). All machines of a seed have the same settings.
+/// Draws the plan, after sim_kernel_start(). All machines of a seed have the same settings. With
+/// the simulated etcd (sim_etcd) the server is a node of a cluster.
 ///
 /// @param life  number of machines before this one
 void sim_plan_draw(sim_plan *plan, uint64_t seed, uint32_t life);

@@ -252,6 +252,12 @@ int uv_cond_timedwait(uv_cond_t *cond, uv_mutex_t *mutex, uint64_t timeout_ns)
     return wait_for(cond, mutex, sim_now_ns() + timeout_ns) ? 0 : UV_ETIMEDOUT;
 }
 
+void uv_sleep(unsigned int ms)
+{
+    static const char sleeper;
+    sim_wait(&sleeper, sim_now_ns() + ms * SIM_NS_MS);
+}
+
 // ---- the clock ---------------------------------------------------------------------------------
 
 static void tell_time(clockid_t clock, struct timespec *now)

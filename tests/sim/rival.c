@@ -1,0 +1,175 @@
+// tests/sim/rival.c: see rival.h.
+
+#include "tests/sim/rival.h"
+
+#include "server/cluster/world_log_state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME        "rival"
+#define PREFIX      "/fogmarch/" SIM_ETCD_CLUSTER "/"
+#define LOOK_MAX_MS 200u
+#define LIFE_MAX_MS 2500u
+
+void __real_fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns);
+void __wrap_fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns);
+
+static struct {
+    sim_source source;
+    bool takes, lives;
+    uint64_t dies_ns;
+    uint64_t incarnation;
+    uint64_t sure_until_ns; // of the server's node
+} rival;
+
+// ---- the server's node -------------------------------------------------------------------------
+
+// Whether another node has a world of which the server would speak.
+static void check_owners(fm_world_log_store *store)
+{
+    for (uint64_t world = 1; world < SIM_ETCD_WORLDS_MAX; world++) {
+        uint64_t epoch, owner_epoch = 0, incarnation;
+        char node[FM_CLUSTER_NAME_MAX + 1];
+        const sim_etcd_key *key =
+            sim_etcd->logs[world].is_there ? sim_etcd_find(FM_WORLD_LOG_OWNER_KEY, world) : NULL;
+        if (key != NULL &&
+            fm_world_log_owner_parse((const char *)key->value, &owner_epoch, node, &incarnation) &&
+            fm_world_log_owns(store, world, &epoch) && epoch < owner_epoch) {
+            sim_fail("the node has a new lease, and thinks that world %" PRIu64
+                     " is its own, which belongs to %s",
+                     world, node);
+        }
+    }
+}
+
+void __wrap_fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns)
+{
+    if (sim_bug_planted == SIM_BUG_LONG_LEASE && until_ns != 0) {
+        until_ns += 3 * SIM_NS_S;
+    }
+    if (until_ns > sim_now_ns()) {
+        check_owners(store);
+    }
+    rival.sure_until_ns = until_ns;
+    __real_fm_world_log_set_sure(store, until_ns);
+}
+
+// ---- taking ------------------------------------------------------------------------------------
+
+static void join(void)
+{
+    char text[240];
+    rival.incarnation = (uint64_t)sim_below(UINT32_MAX) << 32 | sim_below(UINT32_MAX);
+    rival.lives = true;
+    rival.dies_ns = sim_now_ns() + sim_between(1, LIFE_MAX_MS) * SIM_NS_MS;
+    int size = snprintf(text, sizeof text,
+                        "{\"incarnation\":\"%016" PRIx64 "\",\"tcp\":\"10.0.0.9:7421\","
+                        "\"http\":\"\",\"version\":\"0\",\"worlds\":0,\"agents\":0,\"load\":9000}",
+                        rival.incarnation);
+    sim_etcd_put(PREFIX "nodes/" NAME, text, (size_t)size, 0);
+    size = snprintf(text, sizeof text, "%016" PRIx64, rival.incarnation);
+    sim_etcd_put(PREFIX "drain/" NAME, text, (size_t)size, 0); // it takes no world that is offered
+}
+
+static void die(void)
+{
+    if (rival.lives) {
+        sim_trace("the rival dies");
+        rival.lives = false;
+        sim_etcd_remove(PREFIX "nodes/" NAME);
+    }
+}
+
+// A part of a record whose end never comes.
+static void begin_record(uint64_t world, uint64_t epoch)
+{
+    char name[SIM_ETCD_KEY_SIZE];
+    uint8_t bytes[40];
+    size_t size = sim_between(1, sizeof bytes);
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] = (uint8_t)sim_below(256);
+    }
+    fm_writer value = fm_writer_init(&fm_memory_libc);
+    fm_writer_put_u8(&value, FM_WORLD_LOG_VERSION);
+    fm_writer_put_u8(&value, 1);
+    fm_writer_put_u64(&value, epoch);
+    fm_writer_put_u64(&value, fm_bytes_checksum(bytes, size));
+    fm_writer_put_bytes(&value, bytes, size);
+    snprintf(name, sizeof name, PREFIX FM_WORLD_LOG_RECORD_KEY, world,
+             sim_etcd->logs[world].position);
+    sim_etcd_put(name, value.data, value.size, 0);
+    fm_writer_fini(&value);
+}
+
+// If its owner is dead.
+static void take(uint64_t world, const char *owner)
+{
+    uint64_t epoch, incarnation;
+    char node[FM_CLUSTER_NAME_MAX + 1], text[FM_CLUSTER_OWNER_MAX], name[SIM_ETCD_KEY_SIZE];
+    FM_ASSERT(fm_world_log_owner_parse(owner, &epoch, node, &incarnation));
+    if (strcmp(node, NAME) == 0 || sim_etcd_find("nodes/%s", node) != NULL ||
+        world >= SIM_ETCD_WORLDS_MAX || sim_chance(300)) {
+        return;
+    }
+    if (rival.sure_until_ns > sim_now_ns()) {
+        sim_fail("another node takes world %" PRIu64 ", and this one is sure of it for %" PRIu64
+                 " ms more",
+                 world, (rival.sure_until_ns - sim_now_ns()) / SIM_NS_MS);
+    }
+    if (!rival.lives) {
+        join();
+    }
+    sim_note_fault(SIM_FAULT_TAKEN);
+    sim_trace("the rival takes world %" PRIu64 " in epoch %" PRIu64, world, epoch + 1);
+    fm_world_log_owner_text(text, epoch + 1, NAME, rival.incarnation);
+    snprintf(name, sizeof name, PREFIX FM_WORLD_LOG_OWNER_KEY, world);
+    sim_etcd_put(name, text, strlen(text), 0);
+    if (sim_chance(400)) {
+        begin_record(world, epoch + 1);
+    }
+}
+
+static void take_worlds(void)
+{
+    for (uint64_t world = 1; world < SIM_ETCD_WORLDS_MAX; world++) {
+        char owner[FM_CLUSTER_OWNER_MAX];
+        const sim_etcd_key *key =
+            sim_etcd->logs[world].is_there ? sim_etcd_find(FM_WORLD_LOG_OWNER_KEY, world) : NULL;
+        if (key != NULL) {
+            snprintf(owner, sizeof owner, "%s", (const char *)key->value);
+            take(world, owner);
+        }
+    }
+}
+
+static void look(void *owner)
+{
+    (void)owner;
+    rival.source.due_ns = sim_now_ns() + sim_between(1, LOOK_MAX_MS) * SIM_NS_MS;
+    if (rival.lives && sim_now_ns() >= rival.dies_ns) {
+        die();
+    } else if (rival.takes) {
+        take_worlds();
+    }
+}
+
+// ---- beginning and end -------------------------------------------------------------------------
+
+void sim_rival_begin(void)
+{
+    memset(&rival, 0, sizeof rival);
+    rival.lives = sim_etcd_find("nodes/" NAME) != NULL;
+    rival.dies_ns = sim_now_ns() + sim_between(1, LIFE_MAX_MS) * SIM_NS_MS;
+    rival.source = (sim_source){.due_ns = sim_now_ns(), .happen = look};
+    sim_source_add(&rival.source);
+}
+
+void sim_rival_set(bool takes)
+{
+    rival.takes = takes;
+    if (!takes) {
+        die();
+    }
+}
