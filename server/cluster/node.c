@@ -9,10 +9,11 @@
 
 #define AGAIN_MS       1000u // until a failed order is given again
 #define SURE_MARGIN_MS 100u
-#define OTHER_VERSION  30u   // ranks by which a node of another version comes later: 9 s
-#define LOOK_OFTEN_MS  40u   // while worlds come or go
-#define SILENT_MS      1500u // after which etcd counts as gone
-#define FULL_MS        5000u // for which it counts as full: more than two writes
+#define OTHER_VERSION  30u    // ranks by which a node of another version comes later: 9 s
+#define LOOK_OFTEN_MS  40u    // while worlds come or go
+#define SILENT_MS      1500u  // after which etcd counts as gone
+#define FULL_MS        5000u  // for which it counts as full: more than two writes
+#define OVER_MS        20000u // for which a lost lease is shown, though the node joins again at once
 
 // ---- the lease ---------------------------------------------------------------------------------
 
@@ -103,6 +104,7 @@ static void renew(fm_node *node)
             node->lease = 0;
             uv_mutex_lock(&node->lock);
             node->leases_lost++;
+            node->lost_ns = fm_clock_now_ns();
             uv_mutex_unlock(&node->lock);
         }
     }
@@ -440,7 +442,8 @@ const char *fm_cluster_state_advice(fm_cluster_state state)
     FM_UNREACHABLE();
 }
 
-// etcd reports that it is full only on writes, of which there are a few in a second.
+// etcd reports that it is full only on writes, of which there are a few in a second. A node whose
+// lease was over has a new one some milliseconds after it has noticed, which nobody would see.
 static fm_cluster_state state_of(const fm_node *node, uint64_t now_ns)
 {
     if (now_ns - node->answered_ns > SILENT_MS * FM_NS_PER_MS) {
@@ -449,7 +452,8 @@ static fm_cluster_state state_of(const fm_node *node, uint64_t now_ns)
     if (node->full_ns != 0 && now_ns - node->full_ns < FULL_MS * FM_NS_PER_MS) {
         return FM_CLUSTER_QUOTA_FULL;
     }
-    return now_ns >= node->sure_until_ns ? FM_CLUSTER_LEASE_OVER : FM_CLUSTER_GOOD;
+    bool was_over = node->lost_ns != 0 && now_ns - node->lost_ns < OVER_MS * FM_NS_PER_MS;
+    return now_ns >= node->sure_until_ns || was_over ? FM_CLUSTER_LEASE_OVER : FM_CLUSTER_GOOD;
 }
 
 static void note_state(fm_node *node)

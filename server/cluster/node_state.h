@@ -48,6 +48,7 @@ struct fm_node {
     uint64_t term;                 // of its leader
     uint64_t sure_until_ns;        // that the lease holds
     uint64_t leases_lost;
+    uint64_t lost_ns; // when the last one was; 0: never
     fm_cluster_state state;
     fm_token_list tokens;  // as they were read last
     bool tokens_known;     // they were read

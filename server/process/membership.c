@@ -406,7 +406,8 @@ static void drop_from_hub(fm_hub *hub, fm_host *host, uint64_t tick)
 static void drop(fm_hub *hub, uint64_t number)
 {
     fm_host *host = fm_hub_find_host(hub, number);
-    fm_job *job = host == NULL ? NULL : fm_job_create(FM_JOB_REMOVE, host);
+    bool stays = host != NULL && host->state != FM_HOST_ENDING; // else it leaves already
+    fm_job *job = stays ? fm_job_create(FM_JOB_REMOVE, host) : NULL;
     if (job == NULL) {
         return; // gone already, or the next read finds it again
     }
@@ -429,7 +430,8 @@ static void drop(fm_hub *hub, uint64_t number)
 static fm_status begin_leaving(fm_hub *hub, const fm_node_order *order)
 {
     fm_host *host = fm_hub_find_host(hub, order->world);
-    fm_job *job = host == NULL ? NULL : fm_job_create(FM_JOB_REMOVE, host);
+    bool stays = host != NULL && host->state != FM_HOST_ENDING; // its heir must not change any more
+    fm_job *job = stays ? fm_job_create(FM_JOB_REMOVE, host) : NULL;
     struct leaving *leaving = calloc(1, sizeof *leaving);
     char scenes[FM_SCENES_TEXT_SIZE];
     if (job == NULL || leaving == NULL) {

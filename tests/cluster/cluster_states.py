@@ -197,9 +197,10 @@ def a_node_does_not_reach_etcd():
             assert admin.refused("world.info", world=match.world) == "moved"
             match.goes_on()
             line.mend()
-            until(lambda: state_is(admin, "good"), "a good state")
+            until(lambda: "state=lease_over" in parted.log(), parted.log)
+            said = until(lambda: (said := admin.call("cluster.status"))["member"] and said, "the node to join again")
+            assert said["engine"]["leases_lost"] == 1, said
             assert admin.refused("stats", world=match.world) == "moved"
-            assert admin.call("cluster.status")["engine"]["leases_lost"] == 1
             match.finish()
             epochs_rise(etcd, match.world)
             for one in admins.values():

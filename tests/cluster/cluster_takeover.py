@@ -88,6 +88,7 @@ def a_frozen_node_says_nothing_more():
             # Status and log report that its lease expired and that it has joined again.
             status = until(lambda: (said := witness.call("cluster.status"))["member"] and said, "the node to join again")
             assert status["engine"]["leases_lost"] == 1, status["engine"]
+            until(lambda: "state=lease_over" in frozen.log(), frozen.log)
             assert "the node's lease was over" in frozen.log() and frozen.log().count("joined the cluster") == 2
             witness.close()
             match.finish()

@@ -20,6 +20,7 @@ import msgpack
 
 from fogmarch_server import REQUEST, RequestError, Server, run, seed, until
 from mirror import Mirror
+from secure import Secure, make_certificate
 
 SIDE = 64
 TOP, LOOKER, SEAT = "a-token-of-admins", "a-token-of-observers", "a-token-of-a-seat"
@@ -274,4 +275,33 @@ def coming_back():
             server.__exit__(None, None, None)
 
 
-run([relaying, delayed, coming_back])
+def over_tls():
+    """The server that is relayed speaks TLS: its certificate must be the trusted one."""
+    source = random.Random(seed())
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
+        ca, key = make_certificate(folder)
+        another, _ = make_certificate(other)
+        flags = ["--relay-token-file", token_file(folder), "--relay-of"]
+        with Server("--tls-certificate", ca, "--tls-key", key, environment=TOKENS) as server, \
+                Server(*flags, f"localhost:{server.port}", "--relay-ca-file", ca, environment=TOKENS) as relay, \
+                Server(*flags, f"localhost:{server.port}", "--relay-ca-file", another, environment=TOKENS) as wary, \
+                Server(*flags, f"127.0.0.1:{server.port}", environment=TOKENS) as plain:
+            admin = Secure(server.port, ca)
+            admin.call("hello", protocol=1, client="e2e", token=TOP)
+            world, agents = make_war(admin, source)
+            until(lambda: knows(relay, world), relay.log)
+            view = View(relay, world=world, encoding="dense")
+            for _ in range(4):
+                play(admin, source, world, agents)
+            view.at(admin.call("world.info", world=world)["tick"])
+            direct = Mirror()
+            admin.call("subscribe", world=world)
+            direct.apply(*admin.notification("keyframe"))
+            assert direct.state() == view.state() and view.state()[2]
+            for refusing in (wary, plain):
+                until(lambda: "cannot ask which worlds there are" in refusing.log(), refusing.log)
+                assert not knows(refusing, world)
+            assert "certificate" in wary.log(), wary.log()
+
+
+run([relaying, delayed, coming_back, over_tls])
