@@ -2,7 +2,8 @@
 """What sessions cost: tick times without and with many clients, and the memory of an idle session.
 
     loadtest/sessions.py [--build DIR] [--world marching|searching] [--transport tcp|websocket]
-                         [--rounds N] [--idle N] [--subscribers N] [--agents N] [--realtime]
+                         [--rounds N] [--idle N] [--subscribers N] [--agents N] [--teams N]
+                         [--encoding plain|dense] [--realtime]
                          [--memory] [--output FILE]
 
 Ticks   A server and a world of agents that all move. Stretches of 20 ticks without sessions and with
@@ -15,6 +16,8 @@ Ticks   A server and a world of agents that all move. Stretches of 20 ticks with
         takes the whole budget of every tick.
         The sessions belong to a separate process of the lowest priority, as if they ran on another
         machine; it reads everything and decodes nothing. Processor times come from the system.
+        With --teams the agents and the subscribers are divided among so many teams in fog, and each
+        subscriber gets the view of its team; with one team all sees all.
         With --realtime (as root) no other program takes a processor from the server.
 Memory  Growth of the server's resident set by idle sessions that have said hello, over TCP, TLS and
         WebSocket, divided by their number.
@@ -46,6 +49,7 @@ PATIENCE = 60.0
 TICK_HZ = 10
 WARM_UP_TICKS = {"marching": 200, "searching": 20}  # marching: until all have passed a waypoint
 MARCHING_GOALS = 16
+WARM_UP_STEPS = 10
 STRETCH_TICKS = 20
 STRETCHES = (False, True, True, False) * 2  # the stretches of a round: whether there are sessions
 MISSED_MAX = 3  # if more ticks are missed at once this program was stalled, and the stretch is repeated
@@ -115,8 +119,11 @@ class Client:
 
 # ---- ticks ------------------------------------------------------------------------------------------
 
-def hold_sessions(server, options, subscribe, ready):
-    """The process of the sessions: connects, writes to the pipe `ready`, and reads until it is killed."""
+def hold_sessions(server, options, subscriptions, ready):
+    """The process of the sessions: connects, writes to the pipe `ready`, and reads until it is killed.
+
+    subscriptions   requests; the subscribers send them in turn
+    """
     os.setpriority(os.PRIO_PROCESS, 0, 19)
     sockets, poll = [], select.epoll()
     for index in range(options.idle + options.subscribers):
@@ -124,7 +131,7 @@ def hold_sessions(server, options, subscribe, ready):
         one.sendall(HELLO)
         one.recv(4096)
         if index >= options.idle:
-            one.sendall(subscribe)
+            one.sendall(subscriptions[index % len(subscriptions)])
         sockets.append(plain_socket(one))
     for one in sockets:
         one.setblocking(False)
@@ -143,13 +150,14 @@ def hold_sessions(server, options, subscribe, ready):
 class Sessions:
     """The process that holds the sessions. Use as a context manager."""
 
-    def __init__(self, server, options, world, team):
-        subscribe = msgpack.packb([0, 2, "subscribe", [{"world": world, "team": team}]])
+    def __init__(self, server, options, world, teams):
+        subscriptions = [msgpack.packb([0, 2, "subscribe", [
+            {"world": world, "team": team, "encoding": options.encoding}]]) for team in teams]
         heard, ready = os.pipe()
         self.process = os.fork()
         if self.process == 0:
             try:
-                hold_sessions(server, options, subscribe, ready)
+                hold_sessions(server, options, subscriptions, ready)
             finally:
                 os._exit(1)
         os.close(ready)
@@ -212,37 +220,43 @@ def make_world(client, options):
     marching = options.world == "marching"
     created = client.call("world.create", name="sessions", generator="skirmish", players=2, seed=1,
                           planner="dstar-lite" if marching else "auto", tick_hz=TICK_HZ,
-                          omniscient=True, paused=True)
+                          omniscient=options.teams == 1, paused=True)
     world = created["world"]
-    team = client.call("team.create", world=world)["team"]
+    teams = [client.call("team.create", world=world)["team"] for _ in range(options.teams)]
 
     def anywhere(count):
         return [source.randrange(created[side])
                 for _ in range(count) for side in ("width", "height")]
 
-    agents = client.call("agent.spawn", world=world, team=team, place="nearest",
-                         cells=anywhere(options.agents))["agents"]
+    agents = []
+    for team in teams:
+        agents += client.call("agent.spawn", world=world, team=team, place="nearest",
+                              cells=anywhere(options.agents // options.teams))["agents"]
     points = [anywhere(1) for _ in range(MARCHING_GOALS)]
     for agent in agents:
         path = ({"goals": sum(source.sample(points, 4), []), "loop": True} if marching
                else {"goal": anywhere(1)})
         client.call("agent.order", world=world, agents=[agent], kind="patrol", **path)
     client.call("world.step", world=world, ticks=WARM_UP_TICKS[options.world])
+    for _ in range(WARM_UP_STEPS if marching else 0):  # in fog it takes longer until all have found a path
+        if client.call("stats", world=world)["world"]["states"]["moving"] == len(agents):
+            break
+        client.call("world.step", world=world, ticks=WARM_UP_TICKS[options.world])
     client.call("world.resume", world=world)
-    return world, team
+    return world, teams
 
 
 def measure_round(options, stretches):
     with Server(options.build, options.idle + options.subscribers,
                 realtime=options.realtime) as server:
         client = Client(server.port)
-        world, team = make_world(client, options)
+        world, teams = make_world(client, options)
         rows = []
         for crowded in stretches:
             if not crowded:
                 rows.append(measure_stretch(client, world, server, None))
                 continue
-            with Sessions(server, options, world, team) as sessions:
+            with Sessions(server, options, world, teams) as sessions:
                 rows.append(measure_stretch(client, world, server, sessions))
         return rows
 
@@ -367,6 +381,8 @@ def read_options():
     parser.add_argument("--idle", type=int, default=2000)
     parser.add_argument("--subscribers", type=int, default=200)
     parser.add_argument("--agents", type=int, default=5000)
+    parser.add_argument("--teams", type=int, default=1)
+    parser.add_argument("--encoding", choices=("plain", "dense"), default="plain")
     parser.add_argument("--realtime", action="store_true", help="the server has precedence")
     parser.add_argument("--memory", action="store_true", help="measure it as well")
     parser.add_argument("--output", default=None)
@@ -384,7 +400,7 @@ def reserve_descriptors(options):
 def measure_rounds(options, before):
     """Adds rounds to those measured before."""
     settings = {"idle_sessions": options.idle, "subscribers": options.subscribers,
-                "agents": options.agents, "tick_hz": TICK_HZ, "realtime": options.realtime}
+                "agents": options.agents, "teams": options.teams, "encoding": options.encoding, "tick_hz": TICK_HZ, "realtime": options.realtime}
     same = all(before.get(key) == settings[key] for key in settings)
     stretches = before["stretches"] if same else []
     for _ in range(options.rounds):
@@ -401,6 +417,8 @@ def main():
         result["rss_bytes_per_idle_session"] = measure_all_memory(options)
     if options.rounds > 0:
         name = f"{options.world}, {options.transport}"
+        if options.teams > 1:
+            name += f", {options.teams} teams"
         result[name] = measure_rounds(options, result.get(name, {}))
     text = re.sub(r"\[[-0-9.,\s]+\]", lambda found: " ".join(found.group().split()),
                   json.dumps(result, indent=2))  # puts a stretch's ticks on one line
