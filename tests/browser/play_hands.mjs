@@ -1,6 +1,6 @@
 // The play page by hand: touch on a phone, and the mouse outside of the map.
 
-import { assert, Browser, cellsAround, colourAt, makeWorld, run, Server, until } from "./support.mjs";
+import { assert, Browser, clickCell, cellsAround, colourAt, makeWorld, run, Server, until } from "./support.mjs";
 
 const selected = (page) => page.locator("#selection").getAttribute("data-selected");
 
@@ -108,6 +108,12 @@ async function mouse() {
     return found.length === 2 && found;
   }, "an order from the small map");
   assert.ok(Math.hypot(goal[0] - cell.x, goal[1] - cell.y) < 4, `${goal} for ${cell.x}, ${cell.y}`);
+
+  // A right click beside the map sends them to its edge.
+  await clickCell(page, { x: -4, y }, { button: "right" });
+  await until(async () => (await goalOf(agents[0]))[0] < 6, "an order to the map's edge");
+  await clickCell(page, cell, { button: "right" });
+  await until(async () => Math.hypot((await goalOf(agents[0]))[0] - cell.x) < 4, "the order before");
 
   // Arrivals are listed as news; a click moves the map there.
   await admin.call("world.step", { world, ticks: 20 });

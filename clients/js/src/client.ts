@@ -55,6 +55,7 @@ export class Client {
   private readonly kept = new Set<Kept>();
   private readonly listeners = new Map<string, Set<(params: never) => void>>();
   private readonly endListeners = new Set<(reason: string) => void>();
+  private readonly nodeListeners = new Set<() => void>();
   private world: number | undefined; // the last one that a call named
   private seeking: Promise<void> | undefined;
   private closed: string | undefined;
@@ -155,6 +156,13 @@ export class Client {
     return () => this.endListeners.delete(listener);
   }
 
+  /** Listens to changes of the node, in a cluster: `address` and `welcome` are those of the new one. Returns the
+   *  function that stops it. */
+  onNode(listener: () => void): () => void {
+    this.nodeListeners.add(listener);
+    return () => this.nodeListeners.delete(listener);
+  }
+
   /** Keeps a view when the client goes to another node. Returns the function that ends that. */
   keep(view: Kept): () => void {
     this.kept.add(view);
@@ -183,6 +191,9 @@ export class Client {
     (this as { welcome: Results["hello"] }).welcome = welcome;
     this.hello.resume = welcome.resume;
     this.follow?.settle(address, welcome);
+    for (const listener of this.nodeListeners) {
+      listener();
+    }
   }
 
   private deliver(link: Link, name: string, params: never): void {

@@ -78,7 +78,13 @@ export function startPage(page: Page): void {
         return;
       }
       current = client;
-      say(`connected to ${client.welcome.server} as ${client.welcome.role}`, "good");
+      const connected = client;
+      const sayWhere = (): void => {
+        const { server, role, node } = connected.welcome;
+        say(`connected to ${server}${(node ?? "") === "" ? "" : `, node ${node}`} as ${role}`, "good");
+      };
+      sayWhere();
+      client.onNode(() => mine === generation && sayWhere());
       showProblem("");
       sessionStorage.setItem("fogmarch-url", url.value);
       sessionStorage.setItem(`fogmarch-token-${page.name}`, token.value);

@@ -203,6 +203,14 @@ export class MapView {
     };
   }
 
+  /** The cell of the map that is nearest to `cell`, which may be beside it. */
+  onMap(cell: Cell): Cell {
+    const [left, top, width, height] = this.view?.rect ?? [0, 0, 0, 0];
+    const within = (at: number, from: number, side: number): number =>
+      side === 0 ? at : Math.max(from, Math.min(from + side - 1, at));
+    return { x: within(cell.x, left, width), y: within(cell.y, top, height) };
+  }
+
   /** The cell in the middle of the screen, where keys act. */
   get middleCell(): Cell {
     const { x, y } = this.middle;

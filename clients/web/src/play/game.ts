@@ -317,7 +317,7 @@ export class Game {
   private aim(cell: Cell, { shiftKey, byTouch }: { shiftKey: boolean; byTouch: boolean }): void {
     const { mode } = this;
     if (mode === "patrol" && (shiftKey || byTouch)) {
-      const points = this.patrol.add(cell);
+      const points = this.patrol.add(this.map.onMap(cell));
       this.say(`${points} ${points === 1 ? "point" : "points"} of a patrol. ` +
                (byTouch ? "\"patrol\" again sends them." : "It begins when you let go of Shift."));
       return;
@@ -494,8 +494,10 @@ export class Game {
     this.refresh();
   }
 
-  private async send(kind: OrderKind, cell?: Cell, queue = false,
+  // A place beside the map means the map's edge.
+  private async send(kind: OrderKind, place?: Cell, queue = false,
                      more: Partial<Params["agent.order"]> = {}): Promise<void> {
+    const cell = place === undefined ? undefined : this.map.onMap(place);
     const agents = this.selection.list;
     if (agents.length === 0) {
       throw new Error("Select some units first: drag a box around them.");

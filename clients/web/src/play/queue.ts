@@ -1,7 +1,7 @@
 // The orders of the selected units as a list: current orders first, then queued ones. Each line has a
 // button that takes those orders back; all others stay.
 
-import type { Client } from "fogmarch";
+import { RequestError, type Client } from "fogmarch";
 import { attempt } from "../common/connection.js";
 import { count, make } from "../common/dom.js";
 import type { Plans } from "./plans.js";
@@ -9,6 +9,7 @@ import type { UnitReport } from "./reports.js";
 
 const LINES_MAX = 8;
 const ASKED_MAX = 256; // units of one agent.report
+const TRIES_MAX = 5;   // an order may end between the report and the request that takes it back
 
 /** Orders of one kind that have the same place in their units' queues. */
 interface Line {
@@ -69,26 +70,38 @@ export class Queue {
     }
   }
 
-  // Some of these orders may have ended since they were listed, and one ended order makes all refused.
   private async cancel(place: number, kind: string): Promise<void> {
     const line = this.lines.find((one) => one.place === place && one.kind === kind);
-    const { world } = this;
     for (let at = 0; line !== undefined && at < line.agents.length; at += ASKED_MAX) {
-      const asked = line.agents.slice(at, at + ASKED_MAX);
-      const { agents: units } = await this.client.call("agent.report", { world, agents: asked, cells_max: 0 });
-      const agents: number[] = [];
-      const orders: number[] = [];
-      for (const { agent, orders: had } of units as unknown as UnitReport[]) {
-        const order = line.orders[line.agents.indexOf(agent)]!;
-        if (had.some((one) => one.order === order)) {
-          agents.push(agent);
-          orders.push(order);
+      for (let tries = 1; ; tries++) {
+        try {
+          await this.cancelSome(line, line.agents.slice(at, at + ASKED_MAX));
+          break;
+        } catch (error) {
+          if (!(error instanceof RequestError) || error.status !== "no_order" || tries === TRIES_MAX) {
+            throw error;
+          }
         }
-      }
-      if (agents.length > 0) {
-        await this.client.call("agent.cancel", { world, agents, orders });
       }
     }
     this.onCancelled();
+  }
+
+  // Some of these orders may have ended since they were listed, and one ended order makes all refused.
+  private async cancelSome(line: Line, asked: number[]): Promise<void> {
+    const { world } = this;
+    const { agents: units } = await this.client.call("agent.report", { world, agents: asked, cells_max: 0 });
+    const agents: number[] = [];
+    const orders: number[] = [];
+    for (const { agent, orders: had } of units as unknown as UnitReport[]) {
+      const order = line.orders[line.agents.indexOf(agent)]!;
+      if (had.some((one) => one.order === order)) {
+        agents.push(agent);
+        orders.push(order);
+      }
+    }
+    if (agents.length > 0) {
+      await this.client.call("agent.cancel", { world, agents, orders });
+    }
   }
 }
