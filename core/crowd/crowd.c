@@ -94,6 +94,9 @@ static void move_to(fm_world *world, struct fm_agent *agent, const fm_mover *mov
         fm_patience_count(world, agent, mover);
     }
     bool is_idle = agent->order.id == 0;
+    if (is_idle || (world->rules.blocked_ticks > 0 && agent->hindered == 0)) {
+        agent->stalled_ticks = 0;
+    }
     if (is_idle && d != (mover->preferences & 15)) {
         fm_home_pushed(world, agent);
     }
@@ -165,6 +168,55 @@ static bool is_goal_taken(const fm_world *world, const fm_mover *mover)
     return other != NULL && other == find_under(world, mover, mover->aim, is_in_the_way);
 }
 
+static bool stands_still(const fm_mover *mover, const fm_mover *other)
+{
+    (void)mover;
+    return other->next == other->cell;
+}
+
+// For how many ticks units of other teams that stand still have blocked every way on, this tick
+// included; 0: some way is open. A friend that waits for such units blocks as long as they do, so
+// the count spreads backwards through a queue. One whose order ended for this reason keeps its
+// count until it steps or gets another order.
+static uint32_t blocked_ticks(const fm_world *world, const struct fm_agent *agent,
+                              const fm_mover *mover)
+{
+    uint64_t preferences = mover->preferences;
+    uint32_t ticks = (preferences & 15) < FM_PREFERENCE_STAY ? agent->stalled_ticks + 1u : 0;
+    for (; ticks > 0 && (preferences & 15) < FM_PREFERENCE_STAY; preferences >>= 4) {
+        fm_cell cell = fm_cell_step(mover->cell, (uint32_t)(preferences & 15));
+        const fm_mover *other = find_under(world, mover, cell, stands_still);
+        if (other == NULL) {
+            return 0;
+        }
+        uint32_t its_ticks = world->agents.slots[other - world->crowd.movers].stalled_ticks;
+        if (other->team == mover->team && its_ticks < ticks) {
+            ticks = its_ticks;
+        }
+    }
+    return ticks;
+}
+
+// Counts a tick of a unit that others do not let through. Ends its leg, perhaps.
+static void count_stalled(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
+{
+    bool is_taken = is_goal_taken(world, mover);
+    uint32_t limit = is_taken ? FM_TAKEN_TICKS : world->rules.blocked_ticks;
+    uint32_t ticks = is_taken     ? agent->stalled_ticks + 1u
+                     : limit == 0 ? 0
+                                  : blocked_ticks(world, agent, mover);
+    agent->stalled_ticks = (uint16_t)ticks;
+    if (ticks == 0 || ticks < limit) {
+        return;
+    }
+    agent->stalled_ticks = 0;
+    fm_order_give_up_leg(world, agent, FM_END_CROWDED);
+    if (!is_taken && agent->order.id == 0) {
+        agent->stalled_ticks = (uint16_t)limit;
+        agent->settled = false; // it may block others
+    }
+}
+
 static void stay(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
 {
     if (agent->order.id == 0 || !agent->is_ready) {
@@ -176,11 +228,10 @@ static void stay(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
     }
     if (is_at_the_crowd(world, mover)) {
         fm_order_leg_over(world, agent, FM_END_CROWDED);
-    } else if (fm_patience_count(world, agent, mover) || !is_goal_taken(world, mover)) {
+    } else if (fm_patience_count(world, agent, mover)) {
         agent->stalled_ticks = 0;
-    } else if (++agent->stalled_ticks == FM_TAKEN_TICKS) {
-        agent->stalled_ticks = 0;
-        fm_order_give_up_leg(world, agent, FM_END_CROWDED);
+    } else {
+        count_stalled(world, agent, mover);
     }
 }
 

@@ -20,7 +20,7 @@
 
 struct fm_agent;
 
-#define FM_PATIENCE_TICKS 1800u
+#define FM_PATIENCE_TICKS FM_BLOCKED_TICKS_MAX
 
 /// Counts a tick of an agent that has an order, before it moves. Ends its leg, perhaps.
 ///

@@ -16,6 +16,7 @@ static void set_out(fm_world *world, struct fm_agent *agent)
     fm_home_forget(world, agent);
     agent->settled = false;
     agent->nearest = agent->hindered = 0;
+    agent->stalled_ticks = 0;
     agent->asking_since = agent->asking_since == 0 ? fm_world_tick(world) + 1 : agent->asking_since;
 }
 

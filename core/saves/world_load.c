@@ -258,9 +258,10 @@ static void take_rules(fm_world_loader *loader)
         (fm_placement)take_limited(loader, 0, FM_PLACE_PAST_THE_GOAL, "placement of landmarks");
     rules->landmarks.adaptive = take_limited(loader, 0, 1, "landmarks that move") == 1;
     rules->landmarks.allow_stale = take_limited(loader, 0, 1, "stale landmarks") == 1;
-    uint32_t occupancy = take_limited(loader, 0, 2 * FM_OCCUPANCY_EXCLUSIVE + 1, "occupancy");
+    uint32_t occupancy = take_limited(loader, 0, FM_BLOCKED_TICKS_MAX << 2 | 3, "occupancy");
     rules->occupancy = (fm_occupancy_rule)(occupancy & 1);
-    rules->pushed_stay = occupancy >> 1 == 1;
+    rules->pushed_stay = (occupancy >> 1 & 1) == 1;
+    rules->blocked_ticks = occupancy >> 2;
     if (loader->version == 1 && rules->occupancy == FM_OCCUPANCY_EXCLUSIVE) {
         fm_reader_fail(
             &loader->reader,

@@ -136,8 +136,9 @@ static void put_rules(struct save *s)
     fm_writer_put_varint(s->writer, rules->landmarks.placement);
     fm_writer_put_varint(s->writer, rules->landmarks.adaptive);
     fm_writer_put_varint(s->writer, rules->landmarks.allow_stale);
-    // The rule that came later has a bit beside the older one: older files are read as they are.
-    fm_writer_put_varint(s->writer, rules->occupancy | (uint32_t)rules->pushed_stay << 1);
+    // Rules that came later have bits beside the older one: older files are read as they are.
+    fm_writer_put_varint(s->writer, rules->occupancy | (uint32_t)rules->pushed_stay << 1 |
+                                        rules->blocked_ticks << 2);
     fm_writer_put_varint(s->writer, rules->tick_millihertz);
     fm_writer_put_varint(s->writer, rules->players_build);
     fm_writer_put_varint(s->writer, rules->class_count);

@@ -50,7 +50,8 @@ struct fm_agent {
 
     // Among others, where a cell holds one unit; see crowd.h.
     bool settled;           // stands where its last order ended, or was pushed from there
-    uint16_t stalled_ticks; // ticks since a unit that cannot be pushed has stood on its goal
+    uint16_t stalled_ticks; // for which units that do not let it through have stood on its goal, or
+                            // on all its way on; see crowd.c
     fm_cell settled_aim;    // where its last order led
     fm_cell home;           // where it goes back to, see homecoming.h; FM_CELL_NONE: is there
     fm_cell anchor;         // where it was at the last search for jams; FM_CELL_NONE

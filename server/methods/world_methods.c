@@ -113,6 +113,7 @@ static fm_status read_rules(const fm_request *request, fm_world_rules *rules, ch
     }
     rules->occupancy = (fm_occupancy_rule)occupancy;
     rules->pushed_stay = request->values[FM_FIELD_PUSHED_STAY].number != 0;
+    rules->blocked_ticks = number_or(request, FM_FIELD_BLOCKED_TICKS, 0);
     rules->connectivity = four ? FM_CONNECT_4 : corners ? FM_CONNECT_8_CORNERS : FM_CONNECT_8;
     rules->steps = (fm_step_costs)steps;
     rules->sense.shape = (fm_sense_shape)shape;
@@ -426,7 +427,7 @@ static void pack_rules(msgpack_packer *packer, const fm_world_rules *rules)
     char planner[FM_CONFIG_TEXT_MAX];
     fm_planner_spec_format(&rules->planner, planner, sizeof planner);
     fm_pack_text(packer, "rules");
-    msgpack_pack_map(packer, 19);
+    msgpack_pack_map(packer, 20);
     fm_pack_key_uint(packer, "neighbours", rules->connectivity == FM_CONNECT_4 ? 4 : 8);
     fm_pack_key_bool(packer, "corner_cutting", rules->connectivity == FM_CONNECT_8_CORNERS);
     fm_pack_key_text(packer, "step_costs", step_names[rules->steps]);
@@ -436,6 +437,7 @@ static void pack_rules(msgpack_packer *packer, const fm_world_rules *rules)
     fm_pack_key_bool(packer, "omniscient", rules->omniscient);
     fm_pack_key_text(packer, "occupancy", occupancy_names[rules->occupancy]);
     fm_pack_key_bool(packer, "pushed_stay", rules->pushed_stay);
+    fm_pack_key_uint(packer, "blocked_ticks", rules->blocked_ticks);
     fm_pack_key_text(packer, "planner", planner);
     fm_pack_key_uint(packer, "landmarks", rules->landmarks.count);
     fm_pack_key_text(packer, "landmark_placement", fm_placement_name(rules->landmarks.placement));

@@ -255,9 +255,11 @@ class CliTest(unittest.TestCase):
         self.cli("create", "odd", "--generate", "rooms", "--width", 50, "--height", 40, "--room-side", 7,
                  "--neighbours", 4, "--sense-radius", 9, "--sense-shape", "diamond", "--line-of-sight",
                  "--agents-max", 77, "--teams-max", 5, "--tick-hz", 12.5, "--budget-ms", 3.5,
-                 "--overload", "skip", "--pushed-stay", "--paused")
+                 "--overload", "skip", "--pushed-stay", "--blocked-ticks", 70,
+                 "--paused")
         info = self.json("info")
-        self.assertEqual((info["rules"]["occupancy"], info["rules"]["pushed_stay"]), ("exclusive", True))
+        self.assertEqual((info["rules"]["occupancy"], info["rules"]["pushed_stay"],
+                          info["rules"]["blocked_ticks"]), ("exclusive", True, 70))
         self.assertTrue(info["paused"])
         self.assertEqual((info["tick_hz"], info["budget_ms"], info["overload"]), (12.5, 3.5, "skip"))
         rules = info["rules"]

@@ -478,6 +478,7 @@ static void choose_rules(fm_random *random, fm_world_rules *rules)
     rules->saved_ticks = fm_random_below(random, 20);
     rules->players_build = fm_random_below(random, FM_PERMIT_COUNT_MAX + 1);
     rules->pushed_stay = rules->players_build % 4 == 3; // draws nothing: seeds keep their games
+    rules->blocked_ticks = rules->players_build % 4 == 1 ? 20 : 0;
     rules->omniscient = fm_random_below(random, 8) == 0;
     rules->landmarks = (fm_landmark_rules){.count = fm_random_below(random, 5),
                                            .placement = (fm_placement)fm_random_below(random, 4),

@@ -117,6 +117,10 @@ static const fm_cli_option options[] = {
      "exclusive: a cell holds one agent;\nnone: any number; exclusive", FM_FIELD_OCCUPANCY},
     {"pushed-stay", 0, FM_CLI_FLAG, NULL, "exclusive: who is pushed aside does not go back",
      FM_FIELD_PUSHED_STAY},
+    {"blocked-ticks", 0, FM_CLI_UINT, "N",
+     "exclusive: units of other teams that stand in its\nway for so long end an order; 0: they do "
+     "not",
+     FM_FIELD_BLOCKED_TICKS},
     {"planner", 'p', FM_CLI_TEXT, "SPEC", "planner of agents that are given no other",
      FM_FIELD_PLANNER},
     {"landmarks", 0, FM_CLI_UINT, "N", "for planners with heuristic=landmarks, up to 16; 8",

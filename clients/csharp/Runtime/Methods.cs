@@ -95,6 +95,9 @@ namespace Fogmarch
         /// <param name="occupancy">none: any number of agents in a cell; exclusive: one; none</param>
         /// <param name="pushedStay">exclusive: an agent without an order that is pushed off its cell stays
         /// where it came to stand, and does not go back; false</param>
+        /// <param name="blockedTicks">exclusive: after so many ticks an order ends, as crowded or
+        /// unreachable, whose way agents of other teams block that stand still; 0: not for that reason, but
+        /// after 1,800 ticks, whoever blocks it; 0</param>
         /// <param name="planner">planner of agents that are not given another; from the config</param>
         /// <param name="classes">movement classes, at most 8, as in
         /// ground;boat:water=1;tank:size=3,ground=1,swamp=2 (name, size in cells 1..4, cost of each terrain
@@ -121,10 +124,10 @@ namespace Fogmarch
             wallsRemoved = null, long? roomSide = null, long? blockedPermille = null, long? neighbours = null,
             bool? cornerCutting = null, string stepCosts = null, long? senseRadius = null, string senseShape =
             null, bool? lineOfSight = null, bool? omniscient = null, string occupancy = null, bool? pushedStay
-            = null, string planner = null, string classes = null, long? landmarks = null, string
-            landmarkPlacement = null, bool? landmarksMove = null, string stale = null, long? agentsMax = null,
-            long? teamsMax = null, long? savedTicks = null, long? playersBuild = null, double? tickHz = null,
-            double? budgetMs = null, string overload = null, bool? paused = null)
+            = null, long? blockedTicks = null, string planner = null, string classes = null, long? landmarks =
+            null, string landmarkPlacement = null, bool? landmarksMove = null, string stale = null, long?
+            agentsMax = null, long? teamsMax = null, long? savedTicks = null, long? playersBuild = null,
+            double? tickHz = null, double? budgetMs = null, string overload = null, bool? paused = null)
         {
             return Begin("world.create")
                 .Set("name", name)
@@ -147,6 +150,7 @@ namespace Fogmarch
                 .Set("omniscient", omniscient)
                 .Set("occupancy", occupancy)
                 .Set("pushed_stay", pushedStay)
+                .Set("blocked_ticks", blockedTicks)
                 .Set("planner", planner)
                 .Set("classes", classes)
                 .Set("landmarks", landmarks)

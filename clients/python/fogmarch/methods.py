@@ -120,8 +120,8 @@ WorldInfo = TypedDict('WorldInfo', {
     # teams; for players 0
     'teams': int,
     # neighbours, corner_cutting, step_costs, sense_radius, sense_shape, line_of_sight, omniscient,
-    # occupancy, pushed_stay, planner, landmarks, landmark_placement, landmarks_move, stale,
-    # agents_max, teams_max, classes ([text]), saved_ticks, players_build
+    # occupancy, pushed_stay, blocked_ticks, planner, landmarks, landmark_placement,
+    # landmarks_move, stale, agents_max, teams_max, classes ([text]), saved_ticks, players_build
     'rules': dict[str, Any],
     # x, y of each player's base, if generated; for players empty
     'bases': list[int],
@@ -1014,6 +1014,7 @@ class Methods:
         omniscient: bool | None = None,
         occupancy: str | None = None,
         pushed_stay: bool | None = None,
+        blocked_ticks: int | None = None,
         planner: str | None = None,
         classes: str | None = None,
         landmarks: int | None = None,
@@ -1052,6 +1053,9 @@ class Methods:
         occupancy: none: any number of agents in a cell; exclusive: one; none
         pushed_stay: exclusive: an agent without an order that is pushed off its cell stays where it
             came to stand, and does not go back; false
+        blocked_ticks: exclusive: after so many ticks an order ends, as crowded or unreachable,
+            whose way agents of other teams block that stand still; 0: not for that reason, but
+            after 1,800 ticks, whoever blocks it; 0
         planner: planner of agents that are not given another; from the config
         classes: movement classes, at most 8, as in ground;boat:water=1;tank:size=3,ground=1,swamp=2
             (name, size in cells 1..4, cost of each terrain that can be entered); ground
@@ -1092,6 +1096,7 @@ class Methods:
             'omniscient': omniscient,
             'occupancy': occupancy,
             'pushed_stay': pushed_stay,
+            'blocked_ticks': blocked_ticks,
             'planner': planner,
             'classes': classes,
             'landmarks': landmarks,

@@ -8,6 +8,7 @@
 #include "tests/support/crowd.h"
 
 #include "core/base/random.h"
+#include "core/commands/apply.h"
 #include "core/crowd/jam.h"
 #include "core/crowd/patience.h"
 #include "core/views/explain.h"
@@ -370,6 +371,70 @@ static void more_units_than_cells_are_crowded(void **state)
     crowd_fini(&stage);
 }
 
+// Two teams meet in a gate of one cell: eight of each wait behind each other on the way to it, and
+// neither team lets the other through. With the rule all their orders end, those in front first;
+// without it none does in that time. When one team is gone the other's next orders are fulfilled.
+static void meet_in_a_gate(uint32_t blocked_ticks)
+{
+    static const char *const rows[] = {"....@@@@@@@@@@@@@@@@@@@@....", //
+                                       "............................", //
+                                       "....@@@@@@@@@@@@@@@@@@@@...."};
+    fm_world_rules rules = crowd_rules();
+    rules.blocked_ticks = blocked_ticks;
+    crowd_init_rows(&stage, &rules, rows, FM_COUNT_OF(rows));
+    uint32_t teams[2] = {crowd_team(&stage), crowd_team(&stage)};
+    for (uint32_t i = 0; i < 16; i++) {
+        uint32_t x = i % 4, y = i / 4 % 2;
+        crowd_spawn_at(&stage, teams[i / 8], fm_cell_at(i < 8 ? x : 27 - x, y));
+    }
+    for (uint32_t i = 0; i < 16; i++) {
+        uint32_t x = i % 4, y = i / 4 % 2;
+        crowd_order(&stage, i, fm_cell_at(i < 8 ? 27 - x : x, y), FM_UNREACHABLE_NEAREST);
+    }
+    crowd_run(&stage, 16, 200);
+    assert_int_equal(stage.ended[FM_END_CROWDED], blocked_ticks == 0 ? 0 : 16);
+    assert_int_equal(stage.ended_count, stage.ended[FM_END_CROWDED]);
+    fm_command remove = {.kind = FM_COMMAND_REMOVE, .agents = &stage.units[8], .agent_count = 8};
+    fm_command_result result = {0};
+    fm_world_apply(stage.world, &remove, &result);
+    assert_int_equal(result.status, FM_OK);
+    for (uint32_t i = 0; i < 8; i++) {
+        crowd_order(&stage, i, fm_cell_at(27 - i % 4, i / 4), FM_UNREACHABLE_NEAREST);
+    }
+    crowd_run(&stage, 16 + 8, 200);
+    assert_int_equal(stage.ended[FM_END_ARRIVED], 8);
+    crowd_fini(&stage);
+}
+
+static void blocked_orders_end_where_the_rules_say_so(void **state)
+{
+    (void)state;
+    meet_in_a_gate(50);
+    meet_in_a_gate(0);
+}
+
+// Who waits for a stream of another team to pass does not give up.
+static void a_stream_that_moves_blocks_nobody(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"@@@@@@@@@@@@@@@@.@@@@@@@@@@@@@@@@", //
+                                       ".................................", //
+                                       "@@@@@@@@@@@@@@@@.@@@@@@@@@@@@@@@@"};
+    fm_world_rules rules = crowd_rules();
+    rules.blocked_ticks = 3;
+    crowd_init_rows(&stage, &rules, rows, FM_COUNT_OF(rows));
+    uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
+    uint32_t unit = crowd_spawn_at(&stage, team, fm_cell_at(16, 0));
+    for (uint32_t i = 0; i < 16; i++) {
+        uint32_t passer = crowd_spawn_at(&stage, other, fm_cell_at(15 - i, 1));
+        crowd_order(&stage, passer, fm_cell_at(32 - i, 1), FM_UNREACHABLE_FAIL);
+    }
+    crowd_order(&stage, unit, fm_cell_at(16, 2), FM_UNREACHABLE_FAIL);
+    crowd_run(&stage, 17, 100);
+    assert_int_equal(stage.ended[FM_END_ARRIVED], 17);
+    crowd_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -385,6 +450,8 @@ int main(void)
         cmocka_unit_test(who_waits_for_whom_is_told),
         cmocka_unit_test(who_is_stuck_is_listed),
         cmocka_unit_test(more_units_than_cells_are_crowded),
+        cmocka_unit_test(blocked_orders_end_where_the_rules_say_so),
+        cmocka_unit_test(a_stream_that_moves_blocks_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -252,6 +252,7 @@ typedef enum fm_field {
     FM_FIELD_OMNISCIENT, // "omniscient"
     FM_FIELD_OCCUPANCY, // "occupancy"
     FM_FIELD_PUSHED_STAY, // "pushed_stay"
+    FM_FIELD_BLOCKED_TICKS, // "blocked_ticks"
     FM_FIELD_PLANNER, // "planner"
     FM_FIELD_PLANNERS, // "planners"
     FM_FIELD_PLAYERS_BUILD, // "players_build"
