@@ -31,17 +31,32 @@ class Follower:
 
     def __init__(self, name, *command):
         self.name = name
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        environment = None
+        self.file = None
+        if name == "godot":  # which takes its arguments from the environment, and cannot read its input
+            self.file = os.path.join(FOLDER.name, "tick")
+            environment = {**os.environ, "HOME": FOLDER.name, "XDG_DATA_HOME": FOLDER.name, "FOLLOW_TICK": self.file,
+                           "FOLLOW": " ".join(command[-3:])}
+            command = command[:-3]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
     def line(self):
-        text = self.process.stdout.readline()
-        assert text, f"{self.name} ended with {self.process.wait(PATIENCE)}"
-        return json.loads(text)
+        said = []
+        for text in self.process.stdout:
+            if text.startswith("{"):
+                return json.loads(text)
+            said.append(text)  # Godot greets
+        raise AssertionError(f"{self.name} ended with {self.process.wait(PATIENCE)}: {''.join(said)}")
 
     def finish(self, tick):
         """Tells it the tick at which the world is stopped. Returns what it prints."""
-        self.process.stdin.write(f"{tick}\n")
-        self.process.stdin.flush()
+        if self.file is None:
+            self.process.stdin.write(f"{tick}\n")
+            self.process.stdin.flush()
+        else:
+            with open(self.file + ".new", "w") as file:
+                file.write(str(tick))
+            os.rename(self.file + ".new", self.file)
         said = self.line()
         assert self.process.wait(PATIENCE) == 0, self.name
         return said
@@ -64,6 +79,12 @@ def followers():
                         os.path.join(HERE, "../../clients/csharp/Runtime/*.cs"),
                         os.path.join(HERE, "Follow.cs")], check=True, timeout=PATIENCE)
         kinds["csharp"] = ["mono", program]
+    godot = shutil.which("godot3-server") or shutil.which("godot3-headless")
+    if godot is not None:
+        project = os.path.join(FOLDER.name, "project")
+        shutil.copytree(os.path.join(HERE, "../../clients/godot"), project)
+        shutil.copy(os.path.join(HERE, "follow.gd"), project)
+        kinds["godot"] = [godot, "--path", project, "-s", "res://follow.gd"]
     return kinds
 
 

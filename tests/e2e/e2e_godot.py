@@ -225,9 +225,16 @@ def what_differs_in_godot_4_is_in_one_file():
     renamed = re.compile(r"Pool\w+Array|\byield\b|\bexport\b|\bonready\b|\bsetget\b|^tool\b|\bOS\.|\.connect\(|"
                          r"\.instance\(|\bReference\b|\.empty\(|\bBUTTON_|\bTYPE_R\w+|\bupdate\(\)$|parse_json|to_json",
                          re.MULTILINE)
+    commands = "COMMANDS = [(](.*?)[)]", "COMMANDS = [[](.*?)[]]"
+    paths = os.path.join(HERE, "../../clients/python/fogmarch/methods.py"), os.path.join(PROJECT, "addons/fogmarch/follow.gd")
+    known = []
+    for pattern, path in zip(commands, paths):
+        with open(path, encoding="utf-8") as file:
+            known.append(re.findall("[a-z]+[.][a-z]+", re.search(pattern, file.read(), re.DOTALL).group(1)))
+    assert known[0] == known[1], known
     shared = [name for folder in ("addons/fogmarch", "example") for name in glob.glob(os.path.join(PROJECT, folder, "*.gd"))
               if not name.endswith("/engine.gd")]
-    assert len(shared) == 5, shared
+    assert len(shared) == 6, shared
     for name in shared:
         with open(name, encoding="utf-8") as file:
             text = re.sub(r"#.*", "", file.read())

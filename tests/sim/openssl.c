@@ -23,7 +23,8 @@
 #include <sys/mman.h>
 
 #define CERTIFICATE_S (365l * 24 * 3600)
-#define STEPS_MAX     20 // of a handshake, at most
+#define BEGIN_S       1735689600 // as in threads.c; of the real time the signature would depend
+#define STEPS_MAX     20         // of a handshake, at most
 
 SSL *__real_SSL_new(SSL_CTX *context);
 SSL *__wrap_SSL_new(SSL_CTX *context);
@@ -110,8 +111,8 @@ static X509 *make_certificate(EVP_PKEY *key)
     X509 *certificate = X509_new();
     FM_ASSERT(certificate != NULL);
     ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
-    X509_gmtime_adj(X509_getm_notBefore(certificate), 0);
-    X509_gmtime_adj(X509_getm_notAfter(certificate), CERTIFICATE_S);
+    ASN1_TIME_set(X509_getm_notBefore(certificate), BEGIN_S);
+    ASN1_TIME_set(X509_getm_notAfter(certificate), BEGIN_S + CERTIFICATE_S);
     X509_set_pubkey(certificate, key);
     FM_ASSERT(X509_sign(certificate, key, EVP_sha256()) > 0);
     return certificate;

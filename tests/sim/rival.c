@@ -21,7 +21,8 @@ static struct {
     bool takes, lives;
     uint64_t dies_ns;
     uint64_t incarnation;
-    uint64_t sure_until_ns; // of the server's node
+    fm_world_log_store *store; // the server's node; NULL: it has no lease yet
+    uint64_t sure_until_ns;
 } rival;
 
 // ---- the server's node -------------------------------------------------------------------------
@@ -52,6 +53,7 @@ void __wrap_fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns)
     if (until_ns > sim_now_ns()) {
         check_owners(store);
     }
+    rival.store = store;
     rival.sure_until_ns = until_ns;
     __real_fm_world_log_set_sure(store, until_ns);
 }
@@ -113,7 +115,8 @@ static void take(uint64_t world, const char *owner)
         world >= SIM_ETCD_WORLDS_MAX || sim_chance(300)) {
         return;
     }
-    if (rival.sure_until_ns > sim_now_ns()) {
+    bool is_its = rival.store != NULL && rival.store->options.incarnation == incarnation;
+    if (is_its && rival.sure_until_ns > sim_now_ns()) {
         sim_fail("another node takes world %" PRIu64 ", and this one is sure of it for %" PRIu64
                  " ms more",
                  world, (rival.sure_until_ns - sim_now_ns()) / SIM_NS_MS);

@@ -1,6 +1,10 @@
 # client.gd: a session with a server, over TCP. Add it to the scene tree: it runs by itself, once a frame. Without
 # a tree, call update().
 #
+#   CONNECTING ── hello was answered ──> OPEN ── in a cluster: its world is elsewhere ──> SEEKING
+#                                         ^                                                  │
+#                                         └── views go on, requests are sent again ──────────┘
+#
 #   var client = preload("res://addons/fogmarch/client.gd").new()
 #   add_child(client)
 #   client.open("127.0.0.1", 7421)
@@ -8,6 +12,7 @@
 extends Node
 
 signal opened(client) # the server said hello; `welcome` is what it said
+signal followed(client) # it is on another node of the cluster, where its world is
 signal closed(client, why)
 signal refused(method, error) # a request without a target; error: {code, name, message}
 signal notified(name, params) # a notification of no view, such as going_down
@@ -16,15 +21,21 @@ const Port = preload("engine.gd")
 const Packer = preload("packer.gd")
 const Unpacker = preload("unpacker.gd")
 const View = preload("view.gd")
+const Follow = preload("follow.gd")
 
 const CONNECTING = "connecting"
 const OPEN = "open"
+const SEEKING = "seeking"
 const CLOSED = "closed"
 const PATIENCE_MS = 10000 # for a server to answer
 const UNSENT_MAX = 64 << 20
 
 var tls = false # set it before open(): use TLS and check the certificate
 var trusted = null # an X509Certificate to trust; null: those that Godot trusts
+# In a cluster: for how long it looks for the next node when its own dies or no longer has its world. Its views continue
+# there, and each command is carried out once. A client is on one node: for worlds on several, make a client for each.
+var follow_ms = 30000 # 0: it does not
+var address = "" # of the server, as HOST:PORT
 var state = CLOSED
 var why = "" # why it is closed
 var welcome = {} # answer to hello: role, world and team of the seat, and so on
@@ -35,7 +46,12 @@ var _host
 var _hello
 var _since
 var _last = 0 # the last id
-var _waiting = {} # id: [method, target, function, view or null]
+var _waiting = {} # id: [method, target, function, view or null, message]
+var _token = ""
+var _follow = Follow.new()
+var _probing = {} # id: function; of the requests to a node that may be the right one
+var _is_tried = false # such a node is connected, or about to be
+var _last_world = 0 # that a request has named
 var _views = {} # by subscription
 var _to_subscribe = [] # views; the first of them is being answered
 var _output
@@ -46,21 +62,29 @@ var _input
 # Begins to connect. `token` decides the role, where the server wants one; `resume` is welcome["resume"] of a session
 # whose connection broke.
 func open(host, port, token = "", resume = ""):
+	_token = token
+	state = CONNECTING
+	if not _connect(host, port, resume):
+		_end("no server at %s:%d" % [host, port])
+
+
+func _connect(host, port, resume):
 	_tcp = StreamPeerTCP.new()
 	_peer = _tcp
 	_host = host
+	address = "%s:%d" % [host, port]
 	_input = Unpacker.new()
 	_output = StreamPeerBuffer.new()
 	_output.big_endian = true
 	_hello = {"protocol": 1, "client": "godot"}
-	if token != "":
-		_hello["token"] = token
+	if _token != "":
+		_hello["token"] = _token
 	if resume != "":
 		_hello["resume"] = resume
+	if _follow.ticket != "":
+		_hello["ticket"] = _follow.ticket
 	_since = Port.now_ms()
-	state = CONNECTING
-	if _tcp.connect_to_host(host, port) != OK:
-		_end("no server at %s:%d" % [host, port])
+	return _tcp.connect_to_host(host, port) == OK
 
 
 func close():
@@ -86,17 +110,22 @@ func _request(method, params, target, function, view):
 	if state == CLOSED:
 		return
 	_last += 1
-	_waiting[_last] = [method, target, function, view]
+	_last_world = params.get("world", _last_world)
+	if Follow.COMMANDS.has(method) and not params.has("command_id") and (_follows() or state == CONNECTING):
+		params = params.duplicate()
+		params["command_id"] = _follow.command_id()
 	var message = [0, _last, method, [params]]
+	_waiting[_last] = [method, target, function, view, message]
 	if state == OPEN or method == "hello":
 		_put(message)
-	else:
+	elif state == CONNECTING: # what comes while it seeks is sent with the rest, when it has found
 		_early.push_back(message)
 
 
 # Subscribes to what a team sees; 0: a player's own team, for others everything. `rect`: [x, y, width, height], or [].
 func subscribe(world, team = 0, rect = [], every = 1, sight = false):
 	var view = View.new()
+	view.every = every
 	view.world = world
 	view.team = team
 	view.has_sight = sight
@@ -107,7 +136,7 @@ func subscribe(world, team = 0, rect = [], every = 1, sight = false):
 # Continues a view of a session whose connection broke, with what it missed, or with a keyframe.
 func resume(view):
 	var more = {"stream": view.stream, "since": view.tick}
-	_subscribe(view, [view.x, view.y, view.width, view.height], 1, more)
+	_subscribe(view, [view.x, view.y, view.width, view.height], view.every, more)
 
 
 func _subscribe(view, rect, every, more):
@@ -123,7 +152,7 @@ func _subscribe(view, rect, every, more):
 	view.subscription = 0
 	view.is_over = false
 	_to_subscribe.push_back([view, params])
-	if _to_subscribe.size() == 1:
+	if _to_subscribe.size() == 1 and state != SEEKING:
 		_request("subscribe", params, self, "_on_subscribed", view)
 
 
@@ -172,7 +201,7 @@ func _process(_delta):
 
 # Sends what waits, reads what has come, emits the signals. Never waits.
 func update():
-	if state == CLOSED:
+	if state == CLOSED or (state == SEEKING and not _try_node()):
 		return
 	_poll()
 	var status = _peer.get_status() # the numbers are those of StreamPeerTCP, over TLS as well
@@ -181,14 +210,19 @@ func update():
 		status = StreamPeerTCP.STATUS_ERROR if _peer == null else _peer.get_status()
 	if _hello != null and status == StreamPeerTCP.STATUS_CONNECTED:
 		_tcp.set_no_delay(true)
-		_request("hello", _hello, self, "_on_hello", null)
+		if state == SEEKING:
+			_probe("hello", _hello, "_on_probe_hello")
+		else:
+			_request("hello", _hello, self, "_on_hello", null)
 		_hello = null
+	elif state == SEEKING and Port.now_ms() - _since > Follow.NODE_PATIENCE_MS:
+		_lose("no answer in time")
 	elif state == CONNECTING and Port.now_ms() - _since > PATIENCE_MS:
 		_end("the server does not answer")
 	elif status != StreamPeerTCP.STATUS_CONNECTED and status != StreamPeerTCP.STATUS_CONNECTING:
 		var what = "no server there" if _peer == _tcp else "no TLS with the server"
-		_end(what if _hello != null else "the server disconnected")
-	if status == StreamPeerTCP.STATUS_CONNECTED and state != CLOSED:
+		_lose(what if _hello != null else "the server disconnected")
+	if status == StreamPeerTCP.STATUS_CONNECTED and state != CLOSED and (state != SEEKING or _is_tried):
 		_flush()
 		_read()
 
@@ -208,7 +242,7 @@ func _flush():
 	var done = _peer.put_partial_data(all)
 	_output.clear()
 	if done[0] != OK:
-		_end("the server is gone")
+		_lose("the server is gone")
 	elif done[1] < size:
 		var rest = StreamPeerBuffer.new()
 		rest.data_array = all
@@ -217,19 +251,23 @@ func _flush():
 
 
 func _read():
-	while state != CLOSED:
+	var peer = _peer
+	while state != CLOSED and peer == _peer and (state != SEEKING or _is_tried):
 		var size = _peer.get_available_bytes()
 		if size <= 0:
 			return
 		var data = _peer.get_partial_data(size)
 		if data[0] != OK:
-			_end("the server disconnected")
+			_lose("the server disconnected")
 			return
-		_input.feed(data[1])
-		var message = _input.take()
-		while message != null and state != CLOSED:
+		var input = _input
+		input.feed(data[1])
+		var message = input.take()
+		while message != null and state != CLOSED and (state != SEEKING or _is_tried):
 			_take(message)
-			message = _input.take()
+			message = input.take()
+		if input != _input or state == CLOSED:
+			return
 		if _input.error != "":
 			_end(_input.error)
 		elif _peer != _tcp:
@@ -244,7 +282,12 @@ func _take(message):
 
 
 func _take_answer(message):
-	if not _waiting.has(message[1]):
+	if _probing.has(message[1]):
+		var function = _probing[message[1]]
+		_probing.erase(message[1])
+		call(function, {"ok": message[2] == null, "error": message[2], "result": message[3]})
+		return
+	if not _waiting.has(message[1]) or _has_moved(message[1], message[2]):
 		return
 	var waiting = _waiting[message[1]]
 	_waiting.erase(message[1])
@@ -262,6 +305,7 @@ func _on_hello(answer):
 		return
 	state = OPEN
 	welcome = answer["result"]
+	_follow.settle(address, welcome)
 	for message in _early:
 		_put(message)
 	_early = []
@@ -280,5 +324,168 @@ func _take_notification(name, params):
 		_views.erase(params["subscription"])
 		view.is_over = true
 		view.emit_signal("ended", view, "the world has ended")
+	elif name == "moved" and _views.has(params["subscription"]):
+		_leave(_views[params["subscription"]], params)
 	else:
 		emit_signal("notified", name, params)
+
+
+# ---- a cluster -----------------------------------------------------------------------------------
+
+func _follows():
+	return _follow.is_node and follow_ms > 0 and state != CLOSED
+
+
+# Views that go on, in the order of their subscriptions.
+func _living_views():
+	var views = []
+	for view in _views.values():
+		if not view.is_over:
+			views.push_back(view)
+	for pair in _to_subscribe:
+		if not views.has(pair[0]):
+			views.push_back(pair[0])
+	return views
+
+
+# A client with views stays with their world.
+func _may_go(world):
+	for view in _living_views():
+		if view.world != world:
+			return false
+	return _follows() and world != 0
+
+
+# The connection, or the node that was tried, is over.
+func _lose(reason):
+	if state == SEEKING:
+		_drop_node(reason, false)
+	elif state == OPEN and _follows():
+		var views = _living_views()
+		_seek(views[0].world if views.size() > 0 else _last_world, reason)
+	else:
+		_end(reason)
+
+
+# Another node has the world of a view.
+func _leave(view, place):
+	if not view.is_over and _may_go(view.world):
+		_follow.note_place(place)
+		_seek(view.world, "the world is on another node now")
+	else:
+		_views.erase(view.subscription)
+		view.is_over = true
+		view.emit_signal("ended", view, "the world is on another node now")
+
+
+# Whether an answer means that the request goes to another node. It keeps waiting.
+func _has_moved(id, error):
+	if error == null or not _follow.is_node or state != OPEN:
+		return false
+	var waiting = _waiting[id]
+	var world = waiting[4][3][0].get("world", 0)
+	var is_late = waiting[3] != null and waiting[3].stream != 0 and ["not_ready", "no_world"].has(error.get("name", ""))
+	if (error.get("name", "") != "moved" and not is_late) or not _may_go(world):
+		return false
+	waiting.push_back("refused") # it was not carried out
+	_follow.note_place(error)
+	_seek(world, str(error.get("message", "")))
+	return true
+
+
+func _seek(world, reason):
+	_tcp.disconnect_from_host()
+	_follow.seek(world, reason)
+	_is_tried = false
+	_probing = {}
+	state = SEEKING
+
+
+# Whether a node is connected, or about to be.
+func _try_node():
+	if _follow.is_over(follow_ms):
+		_end("the node of world %d was not found among %d; %s" % [_follow.world, _follow.nodes.size(), _follow.why])
+		return false
+	if not _is_tried:
+		var next = _follow.next()
+		if next != "":
+			_connect_to(next)
+	return _is_tried
+
+
+func _connect_to(node):
+	var colon = node.rfind(":")
+	var host = node.substr(0, colon).replace("[", "").replace("]", "")
+	_is_tried = true
+	if not _connect(host, int(node.substr(colon + 1)), str(welcome.get("resume", ""))):
+		_drop_node("no server there", false)
+	address = node
+
+
+func _drop_node(reason, denies):
+	_tcp.disconnect_from_host()
+	_is_tried = false
+	_probing = {}
+	_follow.failed(address + ": " + reason, denies)
+
+
+func _probe(method, params, function):
+	_last += 1
+	_probing[_last] = function
+	_put([0, _last, method, [params]])
+
+
+func _on_probe_hello(answer):
+	if not answer["ok"]:
+		_drop_node(str(answer["error"]["message"]), false)
+		return
+	welcome = answer["result"]
+	if _follow.is_right or _follow.world == 0:
+		_adopt_node()
+	else:
+		_probe("world.locate", {"world": _follow.world}, "_on_located")
+
+
+func _on_located(answer):
+	if not answer["ok"]:
+		_drop_node(str(answer["error"]["message"]), answer["error"]["name"] == "no_world")
+	elif answer["result"]["here"]:
+		_adopt_node()
+	else:
+		_drop_node("the world is not there", false)
+		_connect_to(str(answer["result"]["tcp"]))
+		_follow.is_right = true
+
+
+# Goes on here: views are subscribed to again, and requests without an answer sent again.
+func _adopt_node():
+	var views = _living_views()
+	state = OPEN
+	_follow.settle(address, welcome)
+	_views = {}
+	_to_subscribe = []
+	var ids = _waiting.keys()
+	ids.sort()
+	for id in ids:
+		if _waiting[id][3] != null:
+			_waiting.erase(id) # it belongs to a view, which is subscribed to again
+	for view in views:
+		if view.tick >= 0:
+			resume(view)
+		else:
+			var asked = [view.x, view.y, view.width, view.height] if view.width > 0 else []
+			_subscribe(view, asked, view.every, {})
+	for id in ids:
+		if _waiting.has(id):
+			_send_again(id)
+	emit_signal("followed", self)
+
+
+func _send_again(id):
+	var waiting = _waiting[id]
+	if waiting.has("refused") or not Follow.ONCE.has(waiting[0]):
+		waiting.erase("refused")
+		_put(waiting[4])
+		return
+	var text = "connection lost: %s may have been carried out, or not" % waiting[0]
+	_take_answer([1, id, {"code": 0, "name": "io", "message": text}, null])

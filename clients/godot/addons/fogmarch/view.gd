@@ -39,6 +39,7 @@ var world = 0
 var team = 0
 var subscription = 0 # 0: not answered yet
 var stream = 0
+var every = 1 # ticks between two deltas, as it was subscribed
 var resumed = false # the server continued where a lost connection ended
 var is_over = false
 var tick = -1
