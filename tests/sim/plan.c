@@ -189,6 +189,13 @@ static void draw_etcd(sim_plan *plan, uint32_t life)
         rough->cut_max_ms = sim_between(20, 5000);
     }
     rough->has_rival = sim_chance(800);
+    if (sim_bug_planted == SIM_BUG_LOST_FENCE || sim_bug_planted == SIM_BUG_LONG_LEASE) {
+        rough->has_rival = true; // they show only where another node takes a world
+        rough->calm_max_ms = 500;
+        rough->freeze_max_ms = 20;
+        rough->cut_max_ms = 6000;
+        plan->chaos_ns = 8 * SIM_NS_S;
+    }
 }
 
 static sim_ending draw_ending(const sim_plan *plan, uint32_t life)
