@@ -3,6 +3,7 @@
 #include "core/orders/alert.h"
 
 #include "core/world/agent_marks.h"
+#include "core/world/enemy_near.h"
 #include "core/world/interval.h"
 #include "core/world/names.h"
 #include "core/world/unit_index.h"
@@ -15,8 +16,7 @@ void fm_alert_look(fm_world *world, struct fm_agent *agent)
         return;
     }
     fm_unit_index_refresh(world);
-    const struct fm_agent *enemy =
-        fm_unit_index_enemy_near(world, agent->team, agent->cell, order->alert);
+    const struct fm_agent *enemy = fm_enemy_near(world, agent->team, agent->cell, order->alert);
     if (enemy == NULL) {
         return;
     }

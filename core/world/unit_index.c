@@ -8,12 +8,6 @@
 #include "core/world/true_map.h"
 #include "core/world/world_parts.h"
 
-static uint32_t tile_of(const fm_unit_index *unit_index, fm_cell cell)
-{
-    return (fm_cell_y(cell) >> FM_UNIT_INDEX_TILE_SHIFT) * unit_index->columns +
-           (fm_cell_x(cell) >> FM_UNIT_INDEX_TILE_SHIFT);
-}
-
 static bool reserve(fm_world *world)
 {
     fm_unit_index *unit_index = &fm_world_edit_orders(world)->unit_index;
@@ -39,6 +33,7 @@ static fm_status gather(fm_world *world)
 {
     const struct fm_world_agents *agents = fm_world_agents(world);
     fm_unit_index *unit_index = &fm_world_edit_orders(world)->unit_index;
+    unit_index->gatherings += 1;
     if (!reserve(world)) {
         if (unit_index->first != NULL) {
             memset(unit_index->first, 0,
@@ -54,7 +49,7 @@ static fm_status gather(fm_world *world)
     for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
         const struct fm_agent *agent = &agents->slots[slot];
         if (agent->alive) {
-            uint32_t tile = tile_of(unit_index, agent->cell);
+            uint32_t tile = fm_unit_index_tile_of(unit_index, agent->cell);
             unit_index->first[tile] += 1;
             unit_index->teams[tile] |= (uint64_t)1 << agent->team % 64;
         }
@@ -66,8 +61,8 @@ static fm_status gather(fm_world *world)
     }
     for (uint32_t slot = agents->slot_count; slot-- > 0;) {
         if (agents->slots[slot].alive) {
-            unit_index->slots[--unit_index->first[tile_of(unit_index, agents->slots[slot].cell)]] =
-                slot;
+            unit_index->slots[--unit_index->first[fm_unit_index_tile_of(
+                unit_index, agents->slots[slot].cell)]] = slot;
         }
     }
     return FM_OK;
@@ -99,15 +94,11 @@ void fm_unit_index_fini(fm_unit_index *unit_index, const fm_memory *memory)
     *unit_index = (fm_unit_index){0};
 }
 
-// The tiles that cells within `radius` of a cell lie in.
-struct tiles {
-    uint32_t x_first, x_last, y_first, y_last;
-};
-
-static struct tiles tiles_around(const fm_unit_index *unit_index, fm_cell cell, uint32_t radius)
+fm_unit_tiles fm_unit_index_tiles_around(const fm_unit_index *unit_index, fm_cell cell,
+                                         uint32_t radius)
 {
     uint32_t x = fm_cell_x(cell), y = fm_cell_y(cell);
-    struct tiles tiles = {
+    fm_unit_tiles tiles = {
         .x_first = (x < radius ? 0 : x - radius) >> FM_UNIT_INDEX_TILE_SHIFT,
         .x_last = (x + radius) >> FM_UNIT_INDEX_TILE_SHIFT,
         .y_first = (y < radius ? 0 : y - radius) >> FM_UNIT_INDEX_TILE_SHIFT,
@@ -128,8 +119,7 @@ _Static_assert(FM_UNIT_INDEX_TILE_SHIFT <= 4, "a tile has a bit for each cell");
 // Returns whether the cell was marked before.
 static bool mark(struct tile_marks *marks, fm_cell cell)
 {
-    uint32_t side = 1u << FM_UNIT_INDEX_TILE_SHIFT;
-    uint32_t place = fm_cell_y(cell) % side * side + fm_cell_x(cell) % side;
+    uint32_t place = fm_unit_index_place_of(cell);
     uint64_t bit = (uint64_t)1 << place % 64, before = marks->bits[place / 64];
     marks->bits[place / 64] |= bit;
     return (before & bit) != 0;
@@ -159,7 +149,8 @@ bool fm_unit_index_sees(const fm_world *world, uint32_t team, fm_cell cell)
     if (unit_index->slots == NULL) {
         return false;
     }
-    struct tiles tiles = tiles_around(unit_index, cell, fm_world_map(world)->sight_reach);
+    fm_unit_tiles tiles =
+        fm_unit_index_tiles_around(unit_index, cell, fm_world_map(world)->sight_reach);
     for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
         for (uint32_t x = tiles.x_first; x <= tiles.x_last; x++) {
             if (tile_sees(world, y * unit_index->columns + x, team, cell)) {
@@ -168,76 +159,6 @@ bool fm_unit_index_sees(const fm_world *world, uint32_t team, fm_cell cell)
         }
     }
     return false;
-}
-
-// ---- the nearest enemy --------------------------------------------------------------------------
-
-struct enemy_search {
-    const fm_world *world;
-    uint32_t team;
-    fm_cell cell;
-    const struct fm_agent *best; // so far
-    uint32_t distance;           // of it, or the largest that counts
-};
-
-// Whether an agent comes before the best one. Only what every player sees decides, then what does
-// not depend on other agents' births.
-static bool is_better(const struct enemy_search *search, const struct fm_agent *agent,
-                      uint32_t distance)
-{
-    const struct fm_agent *best = search->best;
-    if (best == NULL || distance != search->distance) {
-        return distance <= search->distance;
-    }
-    if (agent->cell != best->cell) {
-        return agent->cell < best->cell;
-    }
-    return agent->team != best->team ? agent->team < best->team : agent->born < best->born;
-}
-
-static void look_for_enemies(struct enemy_search *search, uint32_t tile)
-{
-    const fm_world *world = search->world;
-    const struct fm_agent *slots = fm_world_agents(world)->slots;
-    const fm_unit_index *unit_index = &fm_world_orders(world)->unit_index;
-    for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
-        const struct fm_agent *agent = &slots[unit_index->slots[i]];
-        if (agent->team == search->team) {
-            continue;
-        }
-        uint32_t distance =
-            fm_view_distance(&fm_world_map(world)->truth, agent->cell, search->cell);
-        if (is_better(search, agent, distance) &&
-            fm_unit_index_sees(world, search->team, agent->cell)) {
-            search->best = agent;
-            search->distance = distance;
-        }
-    }
-}
-
-const struct fm_agent *fm_unit_index_enemy_near(const fm_world *world, uint32_t team, fm_cell cell,
-                                                uint32_t radius)
-{
-    const fm_unit_index *unit_index = &fm_world_orders(world)->unit_index;
-    struct enemy_search search = {.world = world,
-                                  .team = team,
-                                  .cell = cell,
-                                  .distance = radius * fm_world_map(world)->truth.step[0]};
-    if (unit_index->slots == NULL) {
-        return NULL;
-    }
-    // Nearly all tiles hold units of one team. Where teams share bits, every tile is examined.
-    uint64_t own = fm_world_team_count(world) < 64 ? (uint64_t)1 << team % 64 : 0;
-    struct tiles tiles = tiles_around(unit_index, cell, radius);
-    for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
-        for (uint32_t x = tiles.x_first; x <= tiles.x_last; x++) {
-            uint32_t tile = y * unit_index->columns + x;
-            if ((unit_index->teams[tile] & ~own) != 0) {
-                look_for_enemies(&search, tile);
-            }
-        }
-    }
-    return search.best;
 }
 
 // ---- enemies ----------------------------------------------------------------------------------
@@ -319,7 +240,7 @@ static uint32_t enemy_from(const fm_unit_index *unit_index, const fm_enemies *en
     uint32_t low = 0, high = enemies->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (tile_of(unit_index, enemies->cells[middle]) < tile) {
+        if (fm_unit_index_tile_of(unit_index, enemies->cells[middle]) < tile) {
             low = middle + 1;
         } else {
             high = middle;
@@ -337,7 +258,7 @@ uint32_t fm_enemies_near(const fm_world *world, const fm_enemies *enemies, fm_ce
     if (enemies->count == 0) {
         return 0;
     }
-    struct tiles tiles = tiles_around(unit_index, cell, radius);
+    fm_unit_tiles tiles = fm_unit_index_tiles_around(unit_index, cell, radius);
     for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
         uint32_t row = y * unit_index->columns;
         uint32_t end = enemy_from(unit_index, enemies, row + tiles.x_last + 1);

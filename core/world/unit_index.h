@@ -20,7 +20,30 @@ typedef struct fm_unit_index {
     uint32_t *slots;        // of agents, by tile
     uint64_t *teams;        // by tile: whose agents stand there, team t as bit t % 64
     uint32_t slot_capacity;
+    uint64_t gatherings; // how often it was made, or failed to be
 } fm_unit_index;
+
+/// The tiles that cells within some distance of a cell lie in.
+typedef struct fm_unit_tiles {
+    uint32_t x_first, x_last, y_first, y_last;
+} fm_unit_tiles;
+
+fm_unit_tiles fm_unit_index_tiles_around(const fm_unit_index *unit_index, fm_cell cell,
+                                         uint32_t radius);
+
+/// The tile that a cell lies in.
+static inline uint32_t fm_unit_index_tile_of(const fm_unit_index *unit_index, fm_cell cell)
+{
+    return (fm_cell_y(cell) >> FM_UNIT_INDEX_TILE_SHIFT) * unit_index->columns +
+           (fm_cell_x(cell) >> FM_UNIT_INDEX_TILE_SHIFT);
+}
+
+/// A cell's place in its tile, row by row: below 256.
+static inline uint32_t fm_unit_index_place_of(fm_cell cell)
+{
+    uint32_t side = 1u << FM_UNIT_INDEX_TILE_SHIFT;
+    return fm_cell_y(cell) % side * side + fm_cell_x(cell) % side;
+}
 
 /// Lists all agents by tile, at most once in a tick, for stages before agents move. Empty when out
 /// of memory.
@@ -33,13 +56,6 @@ void fm_unit_index_fini(fm_unit_index *unit_index, const fm_memory *memory);
 
 /// Whether some agent of the team sees a cell now.
 bool fm_unit_index_sees(const fm_world *world, uint32_t team, fm_cell cell);
-
-/// The agent of another team that is nearest to a cell, of those within `radius` cells (as the crow
-/// flies) that some agent of the team sees now; of equally near ones by cell, team and birth.
-///
-/// @return NULL: there is none
-const struct fm_agent *fm_unit_index_enemy_near(const fm_world *world, uint32_t team, fm_cell cell,
-                                                uint32_t radius);
 
 // The cells where a team sees agents of other teams, each once, by tile. Begins zeroed.
 typedef struct fm_enemies {

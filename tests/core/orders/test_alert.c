@@ -5,7 +5,9 @@
 
 #include "core/views/unit_report.h"
 #include "core/views/view_delta.h"
+#include "core/world/given_orders.h"
 #include "core/world/names.h"
+#include "core/world/true_map.h"
 #include "tests/support/order_scene.h"
 #include "tests/support/support.h"
 
@@ -170,6 +172,91 @@ static void every_kind_that_may_stops_and_goes_on(void **state)
     }
 }
 
+// The nearest seen enemy of a unit, by looking at all units. Index 0: none
+static fm_agent_id nearest_of(const struct order_scene *scene, const fm_agent_id *units,
+                              uint32_t count, uint32_t i, uint32_t radius)
+{
+    const fm_view *view = &fm_world_map(scene->world)->truth;
+    fm_agent_report unit = scene_look(scene, units[i]), best = {0};
+    uint32_t best_distance = radius * view->step[0];
+    fm_agent_id found = {0};
+    for (uint32_t k = 0; k < count; k++) { // born in this order
+        fm_agent_report other = scene_look(scene, units[k]);
+        uint32_t distance = fm_view_distance(view, other.cell, unit.cell);
+        bool is_tie = found.index1 != 0 && distance == best_distance;
+        bool is_better =
+            distance < best_distance ||
+            (distance == best_distance && (!is_tie || other.cell < best.cell ||
+                                           (other.cell == best.cell && other.team < best.team)));
+        if (other.team != unit.team && is_better &&
+            fm_unit_index_sees(scene->world, unit.team, other.cell)) {
+            best = other;
+            best_distance = distance;
+            found = units[k];
+        }
+    }
+    return found;
+}
+
+// Units of both teams, many on one cell, each with an alert: whom it tells is whom a plain search
+// finds.
+static void whom_it_tells_is_the_nearest_seen(void **state)
+{
+    (void)state;
+    uint32_t told = 0, asked = 0;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        fm_random random = fm_random_seed(seed);
+        struct order_scene scene = scene_make(NULL, 96, 96, true);
+        fm_agent_id units[60];
+        uint32_t count = FM_COUNT_OF(units), before = told;
+        uint32_t radius = 4 + fm_random_below(&random, 61);
+        for (uint32_t i = 0; i < count; i++) {
+            units[i] = scene_spawn(&scene, 1 + fm_random_below(&random, 2),
+                                   2 * fm_random_below(&random, 30), fm_random_below(&random, 96));
+        }
+        scene_give(&scene, (fm_command){.order = FM_ORDER_HOLD,
+                                        .agents = units,
+                                        .agent_count = count,
+                                        .alert = radius});
+        scene_run(&scene, 1);
+        fm_changes changes = fm_world_changes(scene.world, FM_ALL_TEAMS);
+        for (uint32_t i = 0; i < count; i++) {
+            fm_agent_id expected = nearest_of(&scene, units, count, i, radius), got = {0};
+            for (uint32_t k = 0; k < changes.alert_count; k++) {
+                bool is_its = changes.alerts[k].agent.index1 == units[i].index1;
+                got = is_its ? changes.alerts[k].seen : got;
+            }
+            assert_int_equal(got.index1, expected.index1);
+            told += got.index1 != 0;
+        }
+        assert_int_equal(told - before, changes.alert_count);
+        asked += count;
+        fm_world_destroy(scene.world);
+    }
+    assert_true(told > asked / 8 && told < asked);
+}
+
+// However many units are on the alert, for each cell with enemies it is found out once in a tick
+// whether their team sees it.
+static void work_grows_with_the_enemies_only(void **state)
+{
+    (void)state;
+    struct order_scene scene = scene_make(NULL, 64, 64, true);
+    fm_agent_id sentries[64];
+    for (uint32_t i = 0; i < FM_COUNT_OF(sentries); i++) {
+        sentries[i] = scene_spawn(&scene, 1, 20, i);
+        scene_spawn(&scene, 2, 20 + SENSE + 1 + i % 2, i); // out of sight
+    }
+    scene_give(&scene, (fm_command){.order = FM_ORDER_HOLD,
+                                    .agents = sentries,
+                                    .agent_count = FM_COUNT_OF(sentries),
+                                    .alert = 64});
+    scene_run(&scene, 3);
+    assert_int_equal(fm_world_orders(scene.world)->enemy_tiles.examined, 3 * FM_COUNT_OF(sentries));
+    assert_int_equal(fm_world_changes(scene.world, FM_ALL_TEAMS).alert_count, 0);
+    fm_world_destroy(scene.world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -177,6 +264,8 @@ int main(void)
         cmocka_unit_test(only_what_is_seen_stops),
         cmocka_unit_test(the_nearest_is_told),
         cmocka_unit_test(every_kind_that_may_stops_and_goes_on),
+        cmocka_unit_test(whom_it_tells_is_the_nearest_seen),
+        cmocka_unit_test(work_grows_with_the_enemies_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,188 @@
+// core/world/enemy_near.c: see enemy_near.h.
+
+#include "core/world/enemy_near.h"
+
+#include "core/base/random.h"
+#include "core/world/agent_marks.h"
+#include "core/world/given_orders.h"
+#include "core/world/team.h"
+#include "core/world/true_map.h"
+#include "core/world/unit_index.h"
+#include "core/world/world_parts.h"
+
+#define CAPACITY_FIRST 64u
+#define CAPACITY_MAX   (1u << 18) // 12 MiB; tiles beyond are looked at again each time
+
+// Where a team sees enemies in a tile.
+struct fm_enemy_tile {
+    uint64_t key;       // team and tile
+    uint64_t gathering; // another one than the table's: the entry is free
+    uint64_t cells[4];  // of the tile, by fm_unit_index_place_of()
+};
+
+_Static_assert(FM_UNIT_INDEX_TILE_SHIFT == 4, "a tile has a bit for each cell");
+
+// ---- the table ---------------------------------------------------------------------------------
+
+// The entry of a key, or the free one where it belongs. The table is never full.
+static struct fm_enemy_tile *find(struct fm_enemy_tile *tiles, uint32_t capacity, uint64_t key,
+                                  uint64_t gathering)
+{
+    uint32_t at = (uint32_t)fm_mix64(key) & (capacity - 1);
+    while (tiles[at].gathering == gathering && tiles[at].key != key) {
+        at = (at + 1) & (capacity - 1);
+    }
+    return &tiles[at];
+}
+
+// Makes room for one more; false when there is none.
+static bool reserve(fm_enemy_tiles *known, const fm_memory *memory)
+{
+    if (2 * (known->count + 1) <= known->capacity) {
+        return true;
+    }
+    uint32_t capacity = known->capacity == 0 ? CAPACITY_FIRST : 2 * known->capacity;
+    struct fm_enemy_tile *tiles =
+        capacity > CAPACITY_MAX ? NULL : fm_memory_allocate_zeroed(memory, capacity, sizeof *tiles);
+    if (tiles == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < known->capacity; i++) {
+        const struct fm_enemy_tile *tile = &known->tiles[i];
+        if (tile->gathering == known->gathering) {
+            *find(tiles, capacity, tile->key, tile->gathering) = *tile;
+        }
+    }
+    fm_memory_release(memory, known->tiles, known->capacity * sizeof *known->tiles);
+    known->tiles = tiles;
+    known->capacity = capacity;
+    return true;
+}
+
+void fm_enemy_tiles_fini(fm_enemy_tiles *known, const fm_memory *memory)
+{
+    fm_memory_release(memory, known->tiles, known->capacity * sizeof *known->tiles);
+    *known = (fm_enemy_tiles){0};
+}
+
+// ---- a tile ------------------------------------------------------------------------------------
+
+static void look_at(fm_world *world, uint32_t team, uint32_t tile, uint64_t cells[4])
+{
+    struct fm_world_orders *orders = fm_world_edit_orders(world);
+    const fm_unit_index *unit_index = &orders->unit_index;
+    const struct fm_agent *slots = fm_world_agents(world)->slots;
+    uint64_t examined[4] = {0};
+    for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
+        const struct fm_agent *agent = &slots[unit_index->slots[i]];
+        uint32_t place = fm_unit_index_place_of(agent->cell);
+        uint64_t bit = (uint64_t)1 << place % 64;
+        if (agent->team == team || (examined[place / 64] & bit) != 0) {
+            continue;
+        }
+        examined[place / 64] |= bit;
+        orders->enemy_tiles.examined += 1;
+        cells[place / 64] |= fm_unit_index_sees(world, team, agent->cell) ? bit : 0;
+    }
+}
+
+static struct fm_enemy_tile know_tile(fm_world *world, uint32_t team, uint32_t tile)
+{
+    fm_enemy_tiles *known = &fm_world_edit_orders(world)->enemy_tiles;
+    uint64_t key = (uint64_t)team << 32 | tile;
+    struct fm_enemy_tile made = {.key = key, .gathering = known->gathering};
+    if (known->capacity > 0) {
+        const struct fm_enemy_tile *entry =
+            find(known->tiles, known->capacity, key, known->gathering);
+        if (entry->gathering == known->gathering) {
+            return *entry;
+        }
+    }
+    look_at(world, team, tile, made.cells);
+    if (reserve(known, fm_world_memory(world))) {
+        *find(known->tiles, known->capacity, key, known->gathering) = made;
+        known->count += 1;
+    }
+    return made;
+}
+
+// ---- the nearest enemy -------------------------------------------------------------------------
+
+struct search {
+    const fm_view *view;
+    fm_cell from;
+    fm_cell best;      // so far; FM_CELL_NONE: none
+    uint32_t distance; // of it, or the largest that counts
+};
+
+static void consider(struct search *search, fm_cell cell)
+{
+    uint32_t distance = fm_view_distance(search->view, cell, search->from);
+    bool is_nearer =
+        distance < search->distance ||
+        (distance == search->distance && (search->best == FM_CELL_NONE || cell < search->best));
+    if (is_nearer) {
+        search->best = cell;
+        search->distance = distance;
+    }
+}
+
+static void consider_tile(struct search *search, const struct fm_enemy_tile *tile, uint32_t x,
+                          uint32_t y)
+{
+    for (uint32_t word = 0; word < FM_COUNT_OF(tile->cells); word++) {
+        for (uint64_t bits = tile->cells[word]; bits != 0; bits &= bits - 1) {
+            uint32_t place = word * 64 + (uint32_t)__builtin_ctzll(bits);
+            consider(search, fm_cell_at((x << FM_UNIT_INDEX_TILE_SHIFT) + place % 16,
+                                        (y << FM_UNIT_INDEX_TILE_SHIFT) + place / 16));
+        }
+    }
+}
+
+// Whom to name, of several on one cell.
+static const struct fm_agent *enemy_on(const fm_world *world, uint32_t team, fm_cell cell)
+{
+    const fm_unit_index *unit_index = &fm_world_orders(world)->unit_index;
+    const struct fm_agent *slots = fm_world_agents(world)->slots;
+    const struct fm_agent *best = NULL;
+    uint32_t tile = fm_unit_index_tile_of(unit_index, cell);
+    for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
+        const struct fm_agent *agent = &slots[unit_index->slots[i]];
+        bool is_better = best == NULL || agent->team < best->team ||
+                         (agent->team == best->team && agent->born < best->born);
+        if (agent->team != team && agent->cell == cell && is_better) {
+            best = agent;
+        }
+    }
+    return best;
+}
+
+// Only what every player sees decides, then what does not depend on other agents' births.
+const struct fm_agent *fm_enemy_near(fm_world *world, uint32_t team, fm_cell cell, uint32_t radius)
+{
+    struct fm_world_orders *orders = fm_world_edit_orders(world);
+    const fm_unit_index *unit_index = &orders->unit_index;
+    const fm_view *view = &fm_world_map(world)->truth;
+    struct search search = {
+        .view = view, .from = cell, .best = FM_CELL_NONE, .distance = radius * view->step[0]};
+    if (unit_index->slots == NULL) {
+        return NULL;
+    }
+    if (orders->enemy_tiles.gathering != unit_index->gatherings) {
+        orders->enemy_tiles.gathering = unit_index->gatherings;
+        orders->enemy_tiles.count = 0;
+    }
+    // Nearly all tiles hold units of one team. Where teams share bits, every tile is examined.
+    uint64_t own = fm_world_team_count(world) < 64 ? (uint64_t)1 << team % 64 : 0;
+    fm_unit_tiles tiles = fm_unit_index_tiles_around(unit_index, cell, radius);
+    for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
+        for (uint32_t x = tiles.x_first; x <= tiles.x_last; x++) {
+            uint32_t tile = y * unit_index->columns + x;
+            if ((unit_index->teams[tile] & ~own) != 0) {
+                struct fm_enemy_tile known = know_tile(world, team, tile);
+                consider_tile(&search, &known, x, y);
+            }
+        }
+    }
+    return search.best == FM_CELL_NONE ? NULL : enemy_on(world, team, search.best);
+}
