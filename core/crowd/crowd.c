@@ -61,7 +61,7 @@ static const uint32_t *list_turns(fm_world *world, uint32_t *count)
     uint64_t *keys = world->crowd.turns, *sorted = world->crowd.turns + world->agents.slot_count;
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         const fm_mover *mover = &world->crowd.movers[slot];
-        if (mover->team != 0 && mover->progress == FM_MOVER_UNDECIDED &&
+        if (mover->team != 0 && mover->progress == FM_MOVER_UNDECIDED && !mover->yields &&
             (mover->preferences & 15) < FM_PREFERENCE_STAY) {
             keys[(*count)++] = (uint64_t)mover->age << 32 | slot;
         }
@@ -153,7 +153,8 @@ static bool is_at_the_crowd(const fm_world *world, const fm_mover *mover)
 static bool is_in_the_way(const fm_mover *mover, const fm_mover *other)
 {
     bool stuck = other->size > mover->size && other->next == other->cell;
-    return other->aside && (other->team != mover->team || !other->pushable || stuck);
+    return other->aside && !other->yields &&
+           (other->team != mover->team || !other->pushable || stuck);
 }
 
 // Whether one such unit stands on the goal and the agent is beside it.

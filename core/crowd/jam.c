@@ -25,9 +25,10 @@ static const struct attempt {
                 {FM_KNOT_CELLS_MAX, 5000, false, true},
                 {FM_KNOT_CELLS_MAX, FM_KNOT_NODES_MAX, false, true}};
 
-#define JAMS_MAX     8u                 // of a team at a time; of these one is searched for
-#define BEGINS_MAX   4u                 // in a tick
-#define DELAY_MAX    2u                 // ticks
+#define JAMS_MAX     8u // of a team at a time; of these one is searched for
+#define BEGINS_MAX   4u // in a tick
+#define DELAY_MAX    2u // ticks
+#define YIELDERS_MAX 8u // in a team: where more make way, searches would hold them up
 #define HINDERED_MIN (FM_JAM_TICKS / 2) // see patience.c: 2 for each tick, of who is stuck
 #define PLACES       2048u              // of the table of cells, a power of two
 #define ANCHORS_MAX  (FM_KNOT_KINDS_MAX * FM_KNOT_CELLS_MAX)
@@ -443,11 +444,24 @@ static struct fm_agent *member_of(fm_world *world, uint32_t team, uint32_t i)
     return world->crowd.movers[slot].team == team && agent->member == i ? agent : NULL;
 }
 
+// Units of the team that make way for others in this tick, see preferences.c.
+static uint32_t count_yielders(fm_world *world, uint32_t number)
+{
+    const struct fm_team *team = fm_team_of(world, number);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < team->member_count; i++) {
+        const struct fm_agent *agent = member_of(world, number, i);
+        count += agent != NULL && mover_at(world, agent)->yields;
+    }
+    return count;
+}
+
 // Sets the anchor of each unit of the team to its cell, and notes which are stuck. Returns how
 // many.
 static uint32_t look_around(fm_world *world, uint32_t number)
 {
     struct fm_team *team = fm_team_of(world, number);
+    uint32_t yielders = count_yielders(world, number);
     team->stuck_left = 0;
     for (uint32_t i = 0; i < team->member_count; i++) {
         struct fm_agent *agent = member_of(world, number, i);
@@ -455,7 +469,8 @@ static uint32_t look_around(fm_world *world, uint32_t number)
             continue;
         }
         const fm_mover *mover = mover_at(world, agent);
-        agent->stuck = agent->jammed = is_stuck(agent, mover);
+        agent->jammed = is_stuck(agent, mover);
+        agent->stuck = agent->jammed && yielders <= YIELDERS_MAX;
         team->stuck_left += agent->stuck;
         // A unit that goes home again and again, and is pushed away again, is at home at times.
         bool is_pushed = mover->parked && agent->pushed_tick + FM_JAM_TICKS > world->tick;

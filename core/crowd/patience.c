@@ -23,7 +23,8 @@ static void count(struct fm_agent *agent, const fm_mover *mover)
 
 bool fm_patience_count(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
 {
-    bool is_under_way = !mover->aside && (mover->preferences & 15) < FM_PREFERENCE_STAY;
+    bool is_under_way =
+        (mover->yields || !mover->aside) && (mover->preferences & 15) < FM_PREFERENCE_STAY;
     if (!is_under_way) {
         return false;
     }

@@ -13,6 +13,9 @@
 #define NARROW_EXITS_MAX 4
 #define SWAP_TICKS       512u
 #define BOLD_TICKS       256u
+#define YIELD_AFTER      10u
+#define YIELD_TICKS      16u
+#define YIELD_SPELLS     5u
 
 // A cell that could be next, so that smaller is better: distance to the goal, then what breaks
 // ties, then the direction. Bits from the lowest: 8 direction, 1 to the left, 3 turn, 1 taken.
@@ -126,6 +129,30 @@ static bool is_bold(const fm_world *world, const struct fm_agent *agent)
     return (age_of(world, agent) / BOLD_TICKS & 3) != 3;
 }
 
+static bool has_large_units(const fm_world *world)
+{
+    for (uint32_t i = 0; i < world->rules.class_count; i++) {
+        if (world->rules.classes[i].size > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Where large units are, several others may have to leave for one to make a step, and where all
+// push at once the free cells of a jam are never together. So of those that have been blocked for
+// some time most yield, in turns: they stand, whoever needs their place may push them, whatever its
+// size, and they step out of its way.
+static bool yields(const fm_world *world, const struct fm_agent *agent)
+{
+    uint64_t lot = fm_mix64(fm_agent_own_name(agent).index1) % YIELD_SPELLS;
+    return agent->order.id != 0 && agent->hindered > 2 * YIELD_AFTER && has_large_units(world) &&
+           (world->tick / YIELD_TICKS + lot) % YIELD_SPELLS != 0 &&
+           !fm_occupancy_is_free(world->crowd.occupancy, agent->next,
+                                 world->rules.classes[agent->class_index].size,
+                                 fm_agent_id_of(world, agent).index1);
+}
+
 // Whether few steps lead on from the next cell, as far as the team knows; see swap.h.
 static bool is_narrow(const fm_world *world, const struct fm_agent *agent)
 {
@@ -146,6 +173,7 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
     bool under_way = planner != NULL && agent->next != FM_CELL_NONE && agent->next != agent->cell;
     uint8_t size = world->rules.classes[agent->class_index].size;
     bool is_idle = agent->order.id == 0, is_away = fm_agent_is_away(agent);
+    bool makes_way = under_way && yields(world, agent);
     *mover = (fm_mover){
         .cell = agent->cell,
         .next = agent->cell,
@@ -155,13 +183,14 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
         .size = size,
         .progress = ready ? FM_MOVER_UNDECIDED : FM_MOVER_DECIDED,
         .moves = (uint8_t)moves,
-        .aside = !under_way || (is_idle && size > 1),
+        .aside = !under_way || makes_way || (is_idle && size > 1),
         .parked = is_idle && !is_away,
         .returns = is_idle && is_away,
         .gentle = is_away && size > 1 && world->tick < agent->pushed_tick + FM_PEACE_TICKS,
         .bold = is_bold(world, agent),
         .narrow = under_way && may_swap(world, agent) && is_narrow(world, agent),
         .settled = agent->settled && is_idle && !is_away,
+        .yields = makes_way,
         .pushable = !fm_agent_holds_ground(agent),
     };
     mover->preferences = !ready ? FM_PREFERENCES_NONE
