@@ -53,6 +53,8 @@ static const struct row {
     {NULL, &fm_cli_cancel},
     {NULL, &fm_cli_go_on},
     {NULL, &fm_cli_place},
+    {NULL, &fm_cli_board},
+    {NULL, &fm_cli_unboard},
     {NULL, &fm_cli_report},
     {NULL, &fm_cli_remove},
     {NULL, &fm_cli_play},

@@ -39,7 +39,10 @@
     X(FM_ERR_NO_JOURNAL, "no_journal", "there is no such journal")                                 \
     X(FM_ERR_READ_ONLY, "read_only", "the world is a replay, which cannot be changed")             \
     X(FM_ERR_MOVED, "moved", "the world is on another node: world.locate says where")              \
-    X(FM_ERR_NO_ORDER, "no_order", "the agent has no such order, or no longer")
+    X(FM_ERR_NO_ORDER, "no_order", "the agent has no such order, or no longer")                    \
+    X(FM_ERR_CARRIED, "carried", "the agent is carried by another one, or carries others")         \
+    X(FM_ERR_NOT_CARRIED, "not_carried", "nobody carries the agent")                               \
+    X(FM_ERR_TOO_FAR, "too_far", "the agent is too far away from the carrier")
 
 typedef enum fm_status {
 #define X(enumerator, name, text) enumerator,

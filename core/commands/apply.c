@@ -5,6 +5,7 @@
 
 #include "core/commands/apply.h"
 
+#include "core/commands/boarding.h"
 #include "core/commands/construction.h"
 #include "core/commands/costs.h"
 #include "core/commands/edits.h"
@@ -36,6 +37,8 @@ static command_fn *const commands[FM_COMMAND_KIND_LAST + 1] = {
     [FM_COMMAND_CANCEL] = fm_orders_cancel,
     [FM_COMMAND_RESUME] = fm_alert_resume,
     [FM_COMMAND_COST] = fm_costs_command,
+    [FM_COMMAND_BOARD] = fm_boarding_board,
+    [FM_COMMAND_UNBOARD] = fm_boarding_unboard,
 };
 
 // ---- receipts ----------------------------------------------------------------------------------

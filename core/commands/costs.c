@@ -64,7 +64,8 @@ static bool needs_equal_costs(const fm_world *world, uint32_t number)
     bool needed = team->spec.ops->uniform_only;
     for (uint32_t i = 0; i < team->member_count; i++) {
         const struct fm_agent *agent = &agents->slots[team->members[i]];
-        needed = needed || (agent->alive && agent->team == number && agent->spec.ops->uniform_only);
+        bool is_there = agent->alive || agent->carrier != 0;
+        needed = needed || (is_there && agent->team == number && agent->spec.ops->uniform_only);
     }
     return needed;
 }

@@ -154,7 +154,7 @@ static bool somebody_needs_equal_costs(const fm_world *world)
     }
     for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
         const struct fm_agent *agent = &agents->slots[slot];
-        needed = needed || (agent->alive && agent->spec.ops->uniform_only);
+        needed = needed || ((agent->alive || agent->carrier != 0) && agent->spec.ops->uniform_only);
     }
     return needed;
 }

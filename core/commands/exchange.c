@@ -22,6 +22,18 @@ static uint32_t count_free_slots(const fm_world *world, const struct fm_team *te
 }
 
 // Also whether their planners can work for the new team, which may have costs of its own.
+static fm_status prepare_passengers(fm_world *world, const struct fm_agent *carrier, uint32_t team)
+{
+    fm_status status = FM_OK;
+    for (uint32_t next = carrier->passengers; next != 0 && status == FM_OK;) {
+        const struct fm_agent *agent = fm_agent_at(world, next - 1);
+        bool fits = fm_world_planner_fits(world, &agent->spec, team, agent->class_index);
+        status = fits ? fm_world_prepare_class(world, team, agent->class_index) : FM_ERR_BAD_VALUE;
+        next = agent->next_passenger;
+    }
+    return status;
+}
+
 static fm_status prepare_classes(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
     fm_status status = FM_OK;
@@ -33,9 +45,22 @@ static fm_status prepare_classes(fm_world *world, const fm_command *command, uin
         bool fits = fm_world_planner_fits(world, &agent->spec, command->new_team, class_index);
         status =
             fits ? fm_world_prepare_class(world, command->new_team, class_index) : FM_ERR_BAD_VALUE;
+        if (status == FM_OK) {
+            status = prepare_passengers(world, agent, command->new_team);
+        }
     }
     *failed_index = status == FM_OK ? 0 : *failed_index;
     return status;
+}
+
+// With those that they carry.
+static uint32_t count_coming(const fm_world *world, const fm_command *command)
+{
+    uint32_t count = command->agent_count;
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        count += fm_world_find(world, command->agents[i])->passenger_count;
+    }
+    return count;
 }
 
 fm_status fm_exchange_prepare(fm_world *world, const fm_command *command, uint32_t *failed_index)
@@ -44,7 +69,8 @@ fm_status fm_exchange_prepare(fm_world *world, const fm_command *command, uint32
         return FM_ERR_NO_TEAM;
     }
     struct fm_team *team = fm_team_of(world, command->new_team);
-    uint32_t new_slots = command->agent_count - count_free_slots(world, team, command->agent_count);
+    uint32_t coming = count_coming(world, command);
+    uint32_t new_slots = coming - count_free_slots(world, team, coming);
     uint32_t slot_count = fm_world_agents(world)->slot_count;
     if (new_slots > FM_AGENTS_MAX - slot_count) {
         return FM_ERR_LIMIT;
@@ -101,9 +127,18 @@ static void exchange_places(fm_world *world, struct fm_agent *agent, uint32_t em
     to->exchanges += 1;
 }
 
+static void change_team(fm_world *world, struct fm_agent *agent, uint32_t new_team)
+{
+    fm_team_of(world, agent->team)->account.agents -= 1;
+    fm_team_of(world, new_team)->account.agents += 1;
+    uint32_t empty = take_empty_slot(world, fm_team_of(world, new_team), new_team);
+    exchange_places(world, agent, empty);
+    fm_world_mix_digest(world, (uint64_t)fm_agent_id_of(world, agent).index1 << 32 | new_team);
+}
+
 void fm_exchange_agent(fm_world *world, struct fm_agent *agent, uint32_t new_team)
 {
-    FM_ASSERT(agent->team != new_team);
+    FM_ASSERT(agent->team != new_team && agent->carrier == 0);
     fm_agent_end_all_orders(world, agent, FM_END_CANCELLED);
     fm_interval_note_removed(world, &(fm_agent_left){.id = fm_agent_id_of(world, agent),
                                                      .name = fm_agent_own_name(agent),
@@ -111,9 +146,11 @@ void fm_exchange_agent(fm_world *world, struct fm_agent *agent, uint32_t new_tea
                                                      .new_team = new_team,
                                                      .cell = agent->cell,
                                                      .reason = FM_LEAVE_TURNED});
-    fm_team_of(world, agent->team)->account.agents -= 1;
-    fm_team_of(world, new_team)->account.agents += 1;
-    uint32_t empty = take_empty_slot(world, fm_team_of(world, new_team), new_team);
-    exchange_places(world, agent, empty);
-    fm_world_mix_digest(world, (uint64_t)fm_agent_id_of(world, agent).index1 << 32 | new_team);
+    change_team(world, agent, new_team);
+    for (uint32_t next = agent->passengers; next != 0;) {
+        struct fm_agent *passenger = fm_agent_at(world, next - 1);
+        change_team(world, passenger, new_team);
+        fm_agent_mark_set(world, passenger, FM_MARK_REHASH); // it has another name
+        next = passenger->next_passenger;
+    }
 }

@@ -2,7 +2,8 @@
 //
 // It keeps its slot, and with it its id, and what it is: class, speed, planner, tag, sight. For its
 // old team it is as if it had died, so all of its orders end. For its new team it is as if it were
-// born: it gets an alias of that team and knows what that team knows.
+// born: it gets an alias of that team and knows what that team knows. Those that it carries come
+// along.
 //
 // A team's slots decide the names of its agents (core/world/names.h), so teams exchange slots: the
 // team that the agent leaves gets an empty one, in the agent's place.
@@ -26,5 +27,5 @@ struct fm_agent;
 FM_CHECKED fm_status fm_exchange_prepare(fm_world *world, const fm_command *command,
                                          uint32_t *failed_index);
 
-/// Does it, for an agent of another team (asserted).
+/// Does it, for an agent of another team that nobody carries (asserted).
 void fm_exchange_agent(fm_world *world, struct fm_agent *agent, uint32_t new_team);

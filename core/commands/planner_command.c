@@ -2,6 +2,7 @@
 
 #include "core/commands/planner_command.h"
 
+#include "core/commands/command_agents.h"
 #include "core/world/agent_marks.h"
 #include "core/world/planner_table.h"
 #include "core/world/team.h"
@@ -10,12 +11,13 @@
 // No agent is changed unless the planner can work for all.
 static fm_status check_planner(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
+    fm_status status = fm_command_check_owners(world, command, failed_index);
+    if (status != FM_OK) {
+        return status;
+    }
     for (uint32_t i = 0; i < command->agent_count; i++) {
         const struct fm_agent *agent = fm_world_find(world, command->agents[i]);
         *failed_index = i;
-        if (agent == NULL || (command->team != FM_ALL_TEAMS && agent->team != command->team)) {
-            return FM_ERR_NO_AGENT;
-        }
         const fm_planner_spec *spec = command->planner.ops != NULL
                                           ? &command->planner
                                           : &fm_team_of(world, agent->team)->spec;

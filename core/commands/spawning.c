@@ -117,6 +117,46 @@ void fm_spawning_spawn(fm_world *world, const fm_command *command, fm_command_re
     result->changed_count = command->cell_count;
 }
 
+// All that it has is gone; the slot stays as it is for its next agent.
+static void remove_one(fm_world *world, struct fm_agent *agent)
+{
+    fm_agent_drop_tag(world, agent);
+    agent->alive = false;
+    fm_agent_be_gone(world, agent);
+    // A slot goes back to its team, so that the order of a team's slots depends on nothing but
+    // the team's own births and deaths. A slot whose generations are used up is never reused:
+    // ids stay below 2^53.
+    struct fm_team *team = fm_team_of(world, agent->team);
+    if (fm_agent_slot_can_return(agent)) {
+        agent->planner = team->agent_free;
+        team->agent_free = fm_agent_id_of(world, agent).index1 - 1;
+    }
+    fm_world_edit_agents(world)->count -= 1;
+    team->account.agents -= 1;
+}
+
+// One that was carried was out of the world: nobody sees it die.
+static void remove_carried(fm_world *world, struct fm_agent *agent)
+{
+    fm_agent_mark_set(world, fm_agent_at(world, agent->carrier - 1), FM_MARK_REHASH);
+    fm_agent_put_ashore(world, agent);
+    remove_one(world, agent);
+}
+
+static void remove_from_map(fm_world *world, struct fm_agent *agent)
+{
+    fm_home_forget(world, agent);
+    fm_agent_end_all_orders(world, agent, FM_END_DIED);
+    fm_agent_release_queue(world, agent);
+    fm_interval_note_removed(world, &(fm_agent_left){.id = fm_agent_id_of(world, agent),
+                                                     .name = fm_agent_own_name(agent),
+                                                     .team = agent->team,
+                                                     .cell = agent->cell,
+                                                     .reason = FM_LEAVE_REMOVED});
+    fm_agent_leave(world, agent);
+    remove_one(world, agent);
+}
+
 void fm_spawning_remove(fm_world *world, const fm_command *command, fm_command_result *result)
 {
     result->status = fm_command_check_agents(world, command, &result->failed_index);
@@ -124,32 +164,19 @@ void fm_spawning_remove(fm_world *world, const fm_command *command, fm_command_r
         return;
     }
     for (uint32_t i = 0; i < command->agent_count; i++) {
-        struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        struct fm_agent *agent = fm_world_find_any(world, command->agents[i]);
         if (agent == NULL) {
-            continue; // named twice
+            continue; // named twice, or died with its carrier
         }
-        fm_home_forget(world, agent);
-        fm_agent_end_all_orders(world, agent, FM_END_DIED);
-        fm_agent_release_queue(world, agent);
-        fm_interval_note_removed(world, &(fm_agent_left){.id = command->agents[i],
-                                                         .name = fm_agent_own_name(agent),
-                                                         .team = agent->team,
-                                                         .cell = agent->cell,
-                                                         .reason = FM_LEAVE_REMOVED});
-        fm_agent_leave(world, agent);
-        fm_agent_drop_tag(world, agent);
-        agent->alive = false;
-        fm_agent_be_gone(world, agent);
-        // A slot goes back to its team, so that the order of a team's slots depends on nothing but
-        // the team's own births and deaths. A slot whose generations are used up is never reused:
-        // ids stay below 2^53.
-        if (fm_agent_slot_can_return(agent)) {
-            struct fm_team *team = fm_team_of(world, agent->team);
-            agent->planner = team->agent_free;
-            team->agent_free = command->agents[i].index1 - 1;
+        while (agent->passengers != 0) {
+            remove_carried(world, fm_agent_at(world, agent->passengers - 1));
+            result->changed_count += 1;
         }
-        fm_world_edit_agents(world)->count -= 1;
-        fm_team_of(world, agent->team)->account.agents -= 1;
+        if (agent->carrier != 0) {
+            remove_carried(world, agent);
+        } else {
+            remove_from_map(world, agent);
+        }
         result->changed_count += 1;
     }
 }

@@ -15,19 +15,6 @@
 #include "core/world/world_classes.h"
 #include "core/world/world_parts.h"
 
-static fm_status check_owners(const fm_world *world, const fm_command *command,
-                              uint32_t *failed_index)
-{
-    for (uint32_t i = 0; i < command->agent_count; i++) {
-        const struct fm_agent *agent = fm_world_find(world, command->agents[i]);
-        if (agent == NULL || (command->team != FM_ALL_TEAMS && agent->team != command->team)) {
-            *failed_index = i;
-            return FM_ERR_NO_AGENT;
-        }
-    }
-    return FM_OK;
-}
-
 static void forget_search(struct fm_order *order)
 {
     order->substitute = FM_CELL_NONE;
@@ -219,7 +206,7 @@ void fm_units_set(fm_world *world, const fm_command *command, fm_command_result 
     if (result->status == FM_OK) {
         result->status = command->set & FM_SET_TEAM
                              ? fm_command_check_agents(world, command, &result->failed_index)
-                             : check_owners(world, command, &result->failed_index);
+                             : fm_command_check_owners(world, command, &result->failed_index);
     }
     if (result->status == FM_OK) {
         result->status = reserve_set(world, command, &result->failed_index);
@@ -241,31 +228,15 @@ void fm_units_set(fm_world *world, const fm_command *command, fm_command_result 
 
 // ---- place --------------------------------------------------------------------------------------
 
-static fm_status check_named_once(fm_world *world, const fm_command *command,
-                                  uint32_t *failed_index)
-{
-    for (uint32_t i = 0; i < command->agent_count; i++) {
-        fm_world_find(world, command->agents[i])->queue_wanted = 0;
-    }
-    for (uint32_t i = 0; i < command->agent_count; i++) {
-        struct fm_agent *agent = fm_world_find(world, command->agents[i]);
-        if (agent->queue_wanted++ > 0) {
-            *failed_index = i;
-            return FM_ERR_BAD_VALUE;
-        }
-    }
-    return FM_OK;
-}
-
 void fm_units_place(fm_world *world, const fm_command *command, fm_command_result *result)
 {
     if (command->cell_count != command->agent_count) {
         result->status = FM_ERR_BAD_VALUE;
         return;
     }
-    result->status = check_owners(world, command, &result->failed_index);
+    result->status = fm_command_check_owners(world, command, &result->failed_index);
     if (result->status == FM_OK) {
-        result->status = check_named_once(world, command, &result->failed_index);
+        result->status = fm_command_check_named_once(world, command, &result->failed_index);
     }
     if (result->status == FM_OK) {
         result->status = fm_placing_move(world, command, &result->failed_index);

@@ -55,9 +55,11 @@ static void resume(fm_world *world, struct fm_agent *agent, uint32_t ticks)
 void fm_alert_resume(fm_world *world, const fm_command *command, fm_command_result *result)
 {
     for (uint32_t i = 0; i < command->agent_count; i++) {
-        const struct fm_agent *agent = fm_world_find(world, command->agents[i]);
-        if (agent == NULL || (command->team != FM_ALL_TEAMS && agent->team != command->team)) {
-            result->status = FM_ERR_NO_AGENT;
+        const struct fm_agent *agent = fm_world_find_any(world, command->agents[i]);
+        bool is_own =
+            agent != NULL && (command->team == FM_ALL_TEAMS || agent->team == command->team);
+        if (!is_own || agent->carrier != 0) {
+            result->status = is_own ? FM_ERR_CARRIED : FM_ERR_NO_AGENT;
             result->failed_index = i;
             return;
         }

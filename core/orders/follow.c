@@ -46,7 +46,8 @@ static bool is_death_seen(fm_world *world, uint32_t team, fm_agent_id id)
     const struct fm_world_interval *interval = fm_world_interval(world);
     for (uint32_t i = 0; i < interval->removed_count; i++) {
         const fm_agent_left *left = &interval->removed[i];
-        if (left->id.index1 == id.index1 && left->id.generation == id.generation) {
+        if (left->reason == FM_LEAVE_REMOVED && left->id.index1 == id.index1 &&
+            left->id.generation == id.generation) {
             return is_seen(world, team, left->team, left->cell);
         }
     }
@@ -70,9 +71,15 @@ static bool look_for_target(fm_world *world, struct fm_agent *agent)
 {
     struct fm_order *order = &agent->order;
     const struct fm_agent *target = fm_world_find(world, order->follow.target);
+    bool has_boarded = target == NULL && fm_world_find_any(world, order->follow.target) != NULL;
+    if (has_boarded && order->kind == FM_ORDER_GUARD) {
+        fm_agent_end_order(world, agent, FM_END_TARGET_LOST);
+        return false;
+    }
     // A friend to guard is never out of sight, so it has died even if that was before its turn.
-    if (target == NULL && (order->kind == FM_ORDER_GUARD ||
-                           is_death_seen(world, agent->team, order->follow.target))) {
+    if (target == NULL && !has_boarded &&
+        (order->kind == FM_ORDER_GUARD ||
+         is_death_seen(world, agent->team, order->follow.target))) {
         fm_agent_end_order(world, agent, FM_END_TARGET_DIED);
         return false;
     }

@@ -20,6 +20,7 @@
 #define PLACES   OF(PLACE)
 #define NAMES    (OF(ORDER) | OF(CANCEL))
 #define RESUMES  OF(RESUME)
+#define BOARDS   (OF(BOARD) | OF(UNBOARD))
 
 // X(kinds that have it, member of fm_command, largest value, what it is called in errors). Bools
 // have no value behind the mask. Entries are only ever added, at the end of the last list: between
@@ -34,7 +35,7 @@
     X(EDITS, on_units, FM_UNITS_REFUSE, "on_units")                                                \
     X(REMOVES, building, UINT32_MAX, "building")                                                   \
     X(ORDERS, queue, 1, "queue")                                                                   \
-    X(ORDERS, radius, UINT32_MAX, "radius")                                                        \
+    X(ORDERS | BOARDS, radius, UINT32_MAX, "radius")                                               \
     X(ORDERS, loop, 1, "loop")                                                                     \
     X(ORDERS, spread, 1, "spread")                                                                 \
     X(ORDERS, formation, FM_FORMATION_BOX, "formation")                                            \
@@ -123,8 +124,8 @@ static uint64_t fields_of(fm_command_kind kind)
     uint32_t is = 1u << kind;
     uint64_t fields = bit(FIELD_AGENTS) | bit(FIELD_CELLS) | bit(FIELD_ID) |
                       (is & AREAS ? bit(FIELD_RECTS) : 0) | (is & PLANS ? bit(FIELD_PLANNER) : 0) |
-                      (is & ORDERS ? bit(FIELD_TARGET) : 0) | (is & NAMES ? bit(FIELD_ORDERS) : 0) |
-                      (is & SETS ? bit(FIELD_TAG) : 0);
+                      (is & (ORDERS | BOARDS) ? bit(FIELD_TARGET) : 0) |
+                      (is & NAMES ? bit(FIELD_ORDERS) : 0) | (is & SETS ? bit(FIELD_TAG) : 0);
 #define X(kinds, member, limit, what) fields |= is & (kinds) ? bit(FIELD_##member) : 0;
     NUMBER_LIST(X)
 #undef X
@@ -141,7 +142,8 @@ static uint64_t mask_of(const fm_command *command)
     mask |= is & NAMES && command->order_count > 0 ? bit(FIELD_ORDERS) : 0;
     mask |= is & AREAS && command->rect_count > 0 ? bit(FIELD_RECTS) : 0;
     mask |= is & PLANS && command->planner.ops != NULL ? bit(FIELD_PLANNER) : 0;
-    mask |= is & ORDERS && fm_agent_id_pack(command->target) != 0 ? bit(FIELD_TARGET) : 0;
+    mask |=
+        is & (ORDERS | BOARDS) && fm_agent_id_pack(command->target) != 0 ? bit(FIELD_TARGET) : 0;
     mask |= is & SETS && command->tag_size > 0 ? bit(FIELD_TAG) : 0;
 #define X(kinds, member, limit, what)                                                              \
     mask |= is & (kinds) && command->member != 0 ? bit(FIELD_##member) : 0;

@@ -22,12 +22,14 @@ fm_status fm_world_use_planner(fm_world *world, const fm_planner_spec *spec, uin
     uint32_t count = 0;
     for (uint32_t i = 0; i < agents->slot_count; i++) {
         struct fm_agent *agent = &agents->slots[i];
-        bool fits =
-            agent->alive && fm_world_planner_fits(world, spec, agent->team, agent->class_index);
-        count += agent->alive && !fits;
-        if (agent->alive && fits) {
+        bool is_there = agent->alive || agent->carrier != 0;
+        bool fits = is_there && fm_world_planner_fits(world, spec, agent->team, agent->class_index);
+        count += is_there && !fits;
+        if (fits) {
             fm_planner_release(world, agent);
-            fm_agent_mark_set(world, agent, FM_MARK_ATTEND); // also agents that had none
+            if (agent->alive) {
+                fm_agent_mark_set(world, agent, FM_MARK_ATTEND); // also agents that had none
+            }
             agent->plan_state = FM_PLAN_RUNNING;
             agent->spec = *spec;
         }

@@ -113,8 +113,9 @@ typedef enum fm_world_section {
     NUMBER(tag_size, FM_TAG_SIZE_MAX)                                                              \
     NUMBER(tag_shown, 1)
 
-// A slot begins with its generation in front of two bits: whether its agent lives, and whether the
-// generation of its name is another and follows. Before version 5 there was only the first bit.
+// A slot begins with its generation in front of two bits: whether its agent lives, or is carried,
+// and whether the generation of its name is another and follows. Before version 5 there was only
+// the first bit.
 #define FM_SLOT_ALIVE   1u
 #define FM_SLOT_RENAMED 2u
 

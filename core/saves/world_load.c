@@ -190,6 +190,9 @@ static void take_head(fm_world_loader *loader, struct head *head)
     if (loader->version >= 5) {
         head->counts.orders_ended[FM_END_DEADLINE] = fm_reader_take_varint(reader);
     }
+    if (loader->version >= 7) {
+        head->counts.orders_ended[FM_END_BOARDED] = fm_reader_take_varint(reader);
+    }
 }
 
 // Reads the list again, now that it is checked.

@@ -388,7 +388,7 @@ struct agents {
     fm_world_loader *loader;
     struct fm_route *route;      // read last
     const fm_planner_spec *spec; // read last as text
-    uint32_t count;              // alive
+    uint32_t carried;
 };
 
 static fm_status take_route_cells(struct agents *a, struct fm_order *order)
@@ -620,6 +620,12 @@ static bool stands(const fm_world *world, const struct fm_agent *agent)
                       fm_occupancy_is_free(world->crowd.occupancy, agent->cell, size, 0));
 }
 
+// From version 7 on.
+static bool is_carried(const struct fm_agent *agent)
+{
+    return agent->state == FM_AGENT_CARRIED;
+}
+
 static void check_agent(struct agents *a, const struct fm_agent *agent)
 {
     fm_reader *reader = &a->loader->reader;
@@ -628,13 +634,29 @@ static void check_agent(struct agents *a, const struct fm_agent *agent)
         return;
     }
     uint32_t slot = (uint32_t)(agent - world->agents.slots);
-    if (agent->class_index >= world->rules.class_count || !stands(world, agent)) {
+    bool is_somewhere = is_carried(agent) ? agent->cell == FM_CELL_NONE : stands(world, agent);
+    if (agent->class_index >= world->rules.class_count || !is_somewhere) {
         fm_reader_fail(reader, "Agent %u has no class, or stands off the map or in another.", slot);
     } else if (!speed_fits(world, agent->speed) || agent->born >= world->agents.born) {
         fm_reader_fail(reader, "Agent %u has a speed or birth out of range.", slot);
     } else if (!fm_world_planner_fits(world, &agent->spec, agent->team, agent->class_index)) {
         fm_reader_fail(reader, "Agent %u has a planner that cannot work on this map.", slot);
     }
+}
+
+static void come_in(fm_world *world, struct fm_agent *agent)
+{
+    if (is_carried(agent)) {
+        fm_agent_mark_set(world, agent, FM_MARK_REHASH);
+        return;
+    }
+    agent->alive = true;
+    fm_agent_be_born(world, agent);
+    fm_agent_mark_clear(world, agent, FM_MARK_CHANGED); // later watchers see it
+    if (!agent->must_sense) {
+        fm_agent_mark_clear(world, agent, FM_MARK_LOOK);
+    }
+    fm_agent_enter(world, agent);
 }
 
 static fm_status load_agent(struct agents *a, struct fm_agent *agent)
@@ -651,15 +673,9 @@ static fm_status load_agent(struct agents *a, struct fm_agent *agent)
     if (reader->failed) {
         return FM_OK;
     }
-    agent->alive = true;
-    fm_agent_be_born(world, agent);
-    fm_agent_mark_clear(world, agent, FM_MARK_CHANGED); // later watchers see it
-    if (!agent->must_sense) {
-        fm_agent_mark_clear(world, agent, FM_MARK_LOOK);
-    }
     world->agents.count += 1;
     fm_team_of(world, agent->team)->account.agents += 1;
-    fm_agent_enter(world, agent);
+    come_in(world, agent);
     fm_status status = fm_world_prepare_class(world, agent->team, agent->class_index);
     if (status == FM_OK && agent->sight != 0) {
         status = fm_world_prepare_sight(world, agent->sight);
@@ -672,6 +688,11 @@ static fm_status load_agent(struct agents *a, struct fm_agent *agent)
     }
     if (fm_order_is_watched(&agent->order)) {
         fm_agent_mark_set(world, agent, FM_MARK_WATCH);
+    }
+    a->carried += is_carried(agent);
+    if (is_carried(agent) && (agent->order.id != 0 || agent->queue_count > 0)) {
+        fm_reader_fail(reader, "Slot %u is carried and has orders.",
+                       fm_agent_id_of(world, agent).index1 - 1);
     }
     return status;
 }
@@ -697,6 +718,26 @@ static fm_status load_slot(struct agents *a, uint32_t slot)
     return alive && !reader->failed ? load_agent(a, agent) : FM_OK;
 }
 
+static void take_passengers(struct agents *a)
+{
+    fm_world *world = a->loader->world;
+    fm_reader *reader = &a->loader->reader;
+    uint32_t slots = a->loader->agent_slots;
+    for (uint32_t i = 0; i < a->carried && !reader->failed; i++) {
+        uint32_t by = (uint32_t)fm_reader_take_bounded(reader, slots, "carrier");
+        uint32_t who = (uint32_t)fm_reader_take_bounded(reader, slots, "agent carried");
+        struct fm_agent *carrier = by > 0 ? fm_agent_at(world, by - 1) : NULL;
+        struct fm_agent *agent = who > 0 ? fm_agent_at(world, who - 1) : NULL;
+        if (reader->failed || carrier == NULL || agent == NULL || !carrier->alive ||
+            !is_carried(agent) || agent->carrier != 0 || agent->team != carrier->team ||
+            carrier->passenger_count == FM_PASSENGERS_MAX) {
+            fm_reader_fail(reader, "Agent %u cannot carry agent %u.", by, who);
+            return;
+        }
+        fm_agent_take_aboard(world, carrier, agent);
+    }
+}
+
 fm_status fm_load_agents(fm_world_loader *loader)
 {
     fm_world *world = loader->world;
@@ -711,6 +752,9 @@ fm_status fm_load_agents(fm_world_loader *loader)
     if (world->agents.count != loader->agent_count) {
         fm_reader_fail(&loader->reader, "%u agents are alive, not %u as the head says.",
                        world->agents.count, loader->agent_count);
+    }
+    if (status == FM_OK) {
+        take_passengers(&agents);
     }
     // Room for the end of each order, as commands leave it.
     bool reserved = world->orders.live <= UINT32_MAX &&

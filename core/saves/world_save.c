@@ -90,9 +90,15 @@ static void put_counts(struct save *s)
 static void put_removed(struct save *s)
 {
     const fm_world *world = s->world;
-    uint32_t count = world->interval.streamed ? 0 : world->interval.removed_count;
-    fm_writer_put_varint(s->writer, count);
+    uint32_t count = world->interval.streamed ? 0 : world->interval.removed_count, kept = 0;
     for (uint32_t i = 0; i < count; i++) {
+        kept += world->interval.removed[i].reason != FM_LEAVE_BOARDED;
+    }
+    fm_writer_put_varint(s->writer, kept);
+    for (uint32_t i = 0; i < count; i++) {
+        if (world->interval.removed[i].reason == FM_LEAVE_BOARDED) {
+            continue;
+        }
         put_id(s, world->interval.removed[i].id);
         put_id(s, world->interval.removed[i].name);
         fm_writer_put_varint(s->writer, world->interval.removed[i].team);
@@ -117,6 +123,7 @@ static void put_head(struct save *s)
     put_removed(s);
     fm_writer_put_varint(s->writer, world->counts.orders_ended[FM_END_CROWDED]);
     fm_writer_put_varint(s->writer, world->counts.orders_ended[FM_END_DEADLINE]);
+    fm_writer_put_varint(s->writer, world->counts.orders_ended[FM_END_BOARDED]);
 }
 
 static void put_rules(struct save *s)
@@ -403,20 +410,35 @@ static void put_agent(struct save *s, const struct fm_agent *agent)
     }
 }
 
+// Carrier and passenger, for each agent that is carried, in the order in which they came aboard.
+static void put_passengers(struct save *s)
+{
+    const struct fm_world_agents *agents = &s->world->agents;
+    for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
+        uint32_t next = agents->slots[slot].alive ? agents->slots[slot].passengers : 0;
+        for (; next != 0; next = agents->slots[next - 1].next_passenger) {
+            fm_writer_put_varint(s->writer, slot + 1);
+            fm_writer_put_varint(s->writer, next);
+        }
+    }
+}
+
 static void put_agents(struct save *s)
 {
     for (uint32_t slot = 0; slot < s->world->agents.slot_count; slot++) {
         const struct fm_agent *agent = &s->world->agents.slots[slot];
         bool renamed = agent->name_generation != agent->generation;
+        bool is_there = agent->alive || agent->carrier != 0;
         fm_writer_put_varint(s->writer, (uint64_t)agent->generation << 2 |
-                                            (renamed ? FM_SLOT_RENAMED : 0) | agent->alive);
+                                            (renamed ? FM_SLOT_RENAMED : 0) | is_there);
         if (renamed) {
             fm_writer_put_varint(s->writer, agent->name_generation);
         }
-        if (agent->alive) {
+        if (is_there) {
             put_agent(s, agent);
         }
     }
+    put_passengers(s);
 }
 
 // ---- planners -----------------------------------------------------------------------------------

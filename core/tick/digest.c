@@ -19,6 +19,9 @@ static uint64_t hash_additions(const struct fm_agent *agent, uint64_t hash)
         hash = fm_digest_mix(hash, (uint64_t)agent->name_generation << 16 |
                                        (uint64_t)agent->tag_shown << 8 | agent->sight);
     }
+    if (agent->carrier != 0 || agent->passenger_count != 0) {
+        hash = fm_digest_mix(hash, (uint64_t)agent->carrier << 32 | agent->passenger_count);
+    }
     for (uint32_t i = 0; i < agent->tag_size; i++) {
         hash = fm_digest_mix(hash, (uint64_t)agent->tag_size << 8 | agent->tag->bytes[i]);
     }
@@ -88,7 +91,8 @@ static uint64_t digest_from_scratch(const fm_world *world, uint64_t tick)
     uint64_t agents = 0, planners = 0;
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         const struct fm_agent *agent = &world->agents.slots[slot];
-        agents += agent->alive ? hash_agent(world, agent, hash_orders(agent)) : 0;
+        bool counts = agent->alive || agent->carrier != 0;
+        agents += counts ? hash_agent(world, agent, hash_orders(agent)) : 0;
     }
     for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
         const struct fm_planner *planner = &world->planners.slots[slot];

@@ -18,7 +18,8 @@
     X(FM_WHY_SLOW, "it gathers speed for its next step")                                           \
     X(FM_WHY_NO_MEMORY, "its search ran out of memory")                                            \
     X(FM_WHY_FROZEN, "it is frozen")                                                               \
-    X(FM_WHY_ALERTED, "it has stopped for an enemy, and goes on when it is told")
+    X(FM_WHY_ALERTED, "it has stopped for an enemy, and goes on when it is told")                  \
+    X(FM_WHY_CARRIED, "another unit carries it")
 
 typedef enum fm_why {
 #define X(enumerator, name) enumerator,

@@ -146,7 +146,7 @@ void fm_world_counts_get(const fm_world *world, fm_world_counts *counts)
     counts->planners = planners->count;
     counts->orders_given = fm_world_orders(world)->given;
     for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
-        if (agents->slots[slot].alive) {
+        if (agents->slots[slot].alive || agents->slots[slot].carrier != 0) {
             counts->agents_by_state[agents->slots[slot].state] += 1;
         }
         counts->agent_bytes += agents->slots[slot].queue_capacity * sizeof(struct fm_order);
@@ -187,7 +187,7 @@ uint32_t fm_world_team_counts(const fm_world *world, fm_team_counts *counts, uin
     }
     for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
         const struct fm_agent *agent = &agents->slots[slot];
-        if (agent->alive && agent->team <= count) {
+        if ((agent->alive || agent->carrier != 0) && agent->team <= count) {
             counts[agent->team - 1].agents += 1;
             counts[agent->team - 1].waiting += agent->state == FM_AGENT_WAITING;
         }

@@ -92,10 +92,32 @@ static void add_reason(const fm_world *world, const struct fm_agent *agent, fm_u
     }
 }
 
+static void add_passengers(const fm_world *world, const struct fm_agent *agent,
+                           fm_unit_report *report)
+{
+    for (uint32_t next = agent->passengers; next != 0;) {
+        const struct fm_agent *passenger = fm_agent_at(world, next - 1);
+        report->passengers[report->passenger_count] = fm_agent_id_of(world, passenger);
+        report->passenger_names[report->passenger_count] = fm_agent_own_name(passenger);
+        report->passenger_count += 1;
+        next = passenger->next_passenger;
+    }
+}
+
+static void add_carrier(const fm_world *world, const struct fm_agent *carrier,
+                        fm_unit_report *report)
+{
+    report->carrier = fm_agent_id_of(world, carrier);
+    report->carrier_name = fm_agent_own_name(carrier);
+    report->cell = carrier->cell;
+    report->why = FM_WHY_CARRIED;
+    report->blocked_at = FM_CELL_NONE;
+}
+
 fm_status fm_world_report_unit(const fm_world *world, fm_agent_id id, fm_unit_report *report,
                                fm_cell *cells, uint32_t capacity)
 {
-    const struct fm_agent *agent = fm_world_find(world, id);
+    const struct fm_agent *agent = fm_world_find_any(world, id);
     if (agent == NULL) {
         return FM_ERR_NO_AGENT;
     }
@@ -112,6 +134,11 @@ fm_status fm_world_report_unit(const fm_world *world, fm_agent_id id, fm_unit_re
         .state = (fm_agent_state)agent->state,
     };
     add_orders(world, agent, report);
+    add_passengers(world, agent, report);
+    if (agent->carrier != 0) {
+        add_carrier(world, fm_agent_at(world, agent->carrier - 1), report);
+        return FM_OK;
+    }
     add_reason(world, agent, report);
     uint32_t count = fm_world_agent_path(world, id, cells, capacity);
     if (count > 0 && cells[0] == agent->cell) {

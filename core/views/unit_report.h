@@ -22,12 +22,15 @@ typedef struct fm_unit_report {
     fm_agent_id agent;
     fm_agent_id name; // for its own team
     uint32_t team;
-    fm_cell cell;
+    fm_cell cell; // of the carrier, when it is carried
     uint32_t class_index;
     uint32_t speed; // cells in 1000 s; 0: a cell a tick
     bool frozen;
     uint32_t sight; // cells; 0: as the world's rules say
     fm_agent_state state;
+    fm_agent_id carrier, carrier_name; // who carries it; all zero: it is in the world
+    uint32_t passenger_count;          // that it carries, in the order in which they came aboard
+    fm_agent_id passengers[FM_PASSENGERS_MAX], passenger_names[FM_PASSENGERS_MAX];
     bool is_alerted; // it has stopped for an enemy
     bool has_order;  // then the first of `orders` is under way, the others wait for their turn
     uint32_t order_count;
@@ -42,6 +45,7 @@ typedef struct fm_unit_report {
     uint32_t path_count; // cells that fm_world_report_unit() has written
 } fm_unit_report;
 
+/// @param agent     carried or not
 /// @param cells     receives the cells that come next on its path, as far as they are known
 /// @param capacity  of these
 /// @return FM_OK or FM_ERR_NO_AGENT

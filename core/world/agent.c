@@ -23,6 +23,44 @@ void fm_agent_drop_tag(fm_world *world, struct fm_agent *agent)
     agent->tag_size = 0;
 }
 
+struct fm_agent *fm_world_find_any(const fm_world *world, fm_agent_id id)
+{
+    if (id.index1 == 0 || id.index1 > fm_world_agents(world)->slot_count) {
+        return NULL;
+    }
+    struct fm_agent *agent = fm_agent_at(world, id.index1 - 1);
+    bool is_there = agent->alive || agent->carrier != 0;
+    return is_there && agent->generation == id.generation ? agent : NULL;
+}
+
+// The member that says which passenger comes first, or after others.
+static uint32_t *link_to(const fm_world *world, struct fm_agent *carrier, uint32_t passenger)
+{
+    uint32_t *link = &carrier->passengers;
+    while (*link != passenger) {
+        link = &fm_agent_at(world, *link - 1)->next_passenger;
+    }
+    return link;
+}
+
+void fm_agent_take_aboard(fm_world *world, struct fm_agent *carrier, struct fm_agent *agent)
+{
+    FM_ASSERT(!agent->alive && agent->carrier == 0 && agent->passenger_count == 0);
+    *link_to(world, carrier, 0) = fm_agent_id_of(world, agent).index1;
+    carrier->passenger_count += 1;
+    agent->carrier = fm_agent_id_of(world, carrier).index1;
+    agent->next_passenger = 0;
+}
+
+void fm_agent_put_ashore(fm_world *world, struct fm_agent *agent)
+{
+    FM_ASSERT(agent->carrier != 0);
+    struct fm_agent *carrier = fm_agent_at(world, agent->carrier - 1);
+    *link_to(world, carrier, fm_agent_id_of(world, agent).index1) = agent->next_passenger;
+    carrier->passenger_count -= 1;
+    agent->carrier = agent->next_passenger = 0;
+}
+
 bool fm_agent_slot_can_return(const struct fm_agent *agent)
 {
     return agent->generation < FM_AGENT_GENERATION_MAX &&

@@ -18,8 +18,8 @@ struct fm_agent {
     uint32_t planner; // slot, for the order's goal or substitute
     uint32_t team;
     uint32_t generation;
-    uint32_t member; // index in its team's list of slots
-    bool alive;
+    uint32_t member;     // index in its team's list of slots
+    bool alive;          // and in the world: not carried
     bool is_ready;       // has credit for a step in this tick
     uint8_t state;       // fm_agent_state
     uint8_t plan_state;  // fm_plan_state of `planner` for its cell, as of the choose stage
@@ -40,6 +40,12 @@ struct fm_agent {
     uint32_t queue_wanted; // during a command: orders that it appends, or how often it is named
     uint64_t born;         // agents of the world spawned before it
     bool must_sense;       // in settled worlds: FM_MARK_LOOK, as saved
+
+    // Who carries whom, see core/commands/boarding.h: index1 of agents, 0: none.
+    uint32_t carrier;        // then `alive` is false
+    uint32_t passengers;     // the first one; the others follow by `next_passenger`
+    uint32_t next_passenger; // of the same carrier
+    uint32_t passenger_count;
 
     // Its aliases.
     uint32_t name_generation; // generation of its alias, see names.h: the agent's own, unless it
@@ -73,6 +79,15 @@ struct fm_tag {
 
 /// The living agent behind an id, or NULL.
 struct fm_agent *fm_world_find(const fm_world *world, fm_agent_id id);
+
+/// The same, also one that another carries.
+struct fm_agent *fm_world_find_any(const fm_world *world, fm_agent_id id);
+
+/// Makes an agent that is not in the world the last passenger of another.
+void fm_agent_take_aboard(fm_world *world, struct fm_agent *carrier, struct fm_agent *agent);
+
+/// Undoes that. Nobody carries the agent then, and it is still not in the world.
+void fm_agent_put_ashore(fm_world *world, struct fm_agent *agent);
 
 /// The agent in a slot, living or not. The slot was given out (fm_world_agents.slot_count).
 struct fm_agent *fm_agent_at(const fm_world *world, uint32_t slot);

@@ -27,8 +27,9 @@ static fm_agent_id own_agent_named(const fm_world *world, const struct fm_team *
         return (fm_agent_id){0};
     }
     const struct fm_agent *agent = fm_agent_at(world, team->members[member]);
-    return agent->alive && agent->name_generation == name.generation ? fm_agent_id_of(world, agent)
-                                                                     : (fm_agent_id){0};
+    bool is_there = agent->alive || agent->carrier != 0;
+    return is_there && agent->name_generation == name.generation ? fm_agent_id_of(world, agent)
+                                                                 : (fm_agent_id){0};
 }
 
 // Slot of the agent with a name, UINT32_MAX when there is no such sighting now.

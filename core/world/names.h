@@ -53,12 +53,12 @@ fm_agent_id fm_sightings_end(fm_sightings *sightings, uint32_t slot);
 /// Name of the agent in a slot that is in view.
 fm_agent_id fm_sightings_name(const fm_sightings *sightings, uint32_t slot);
 
-/// The name of a living agent for its own team.
+/// The name of a living agent for its own team, carried or not.
 fm_agent_id fm_agent_own_name(const struct fm_agent *agent);
 
 /// The name by which an agent's own team knows it. @return all zero when there is no such agent
 fm_agent_id fm_world_own_name(const fm_world *world, fm_agent_id id);
 
-/// The agent behind a name that `team` was given: one of its own, or one that its view (which must
-/// be watched for that) shows now. @return all zero when there is none
+/// The agent behind a name that `team` was given: one of its own, also if it is carried, or one
+/// that its view (which must be watched for that) shows now. @return all zero when there is none
 fm_agent_id fm_world_agent_named(const fm_world *world, uint32_t team, fm_agent_id name);

@@ -24,9 +24,11 @@
 #define FM_WAYPOINTS_MAX        32u        // of one patrol; cells that one flees from
 #define FM_ORDER_RADIUS_MAX     64u        // cells
 #define FM_COST_CELLS_MAX                                                                          \
-    (1u << 16)              // of one team whose added cost commands set between two
-                            // ticks
-#define FM_TAG_SIZE_MAX 64u // bytes of an agent's tag
+    (1u << 16)                  // of one team whose added cost commands set between two
+                                // ticks
+#define FM_TAG_SIZE_MAX     64u // bytes of an agent's tag
+#define FM_PASSENGERS_MAX   64u // agents that one carries
+#define FM_BOARD_RADIUS_MAX 8u  // cells
 
 // Names an agent from its birth to its death; a stale id is never taken for a live one. All zero
 // means "no agent". On the wire: generation << 32 | index1.
@@ -70,7 +72,8 @@ typedef enum fm_agent_help {
     X(FM_AGENT_MOVING, "moving")                                                                   \
     X(FM_AGENT_WAITING, "waiting")                                                                 \
     X(FM_AGENT_BLOCKED, "blocked")                                                                 \
-    X(FM_AGENT_HOLDING, "holding")
+    X(FM_AGENT_HOLDING, "holding")                                                                 \
+    X(FM_AGENT_CARRIED, "carried") /* not in the world, see core/commands/boarding.h */
 
 typedef enum fm_agent_state {
 #define X(enumerator, name) enumerator,
@@ -174,7 +177,8 @@ typedef enum fm_formation {
     X(FM_END_TARGET_DIED, "target_died")                                                           \
     X(FM_END_EXPLORED, "explored")                                                                 \
     X(FM_END_CROWDED, "crowded") /* as nearest_reached; others have the cells that are nearer */   \
-    X(FM_END_DEADLINE, "deadline")
+    X(FM_END_DEADLINE, "deadline")                                                                 \
+    X(FM_END_BOARDED, "boarded")
 
 typedef enum fm_order_end {
 #define X(enumerator, name) enumerator,
@@ -274,9 +278,11 @@ typedef enum fm_command_kind {
     FM_COMMAND_CANCEL,   // agents, orders (one each; an agent may be named again): these end
     FM_COMMAND_RESUME,   // agents, ticks: those that have stopped for an enemy go on
     FM_COMMAND_COST,     // team, cells, rects, cost: what is added to theirs for the team
+    FM_COMMAND_BOARD,    // agents, target, radius: the target carries them from now on
+    FM_COMMAND_UNBOARD,  // agents, or target: all that it carries; radius: they come out
 } fm_command_kind;
 
-#define FM_COMMAND_KIND_LAST FM_COMMAND_COST
+#define FM_COMMAND_KIND_LAST FM_COMMAND_UNBOARD
 
 // When a queued order's turn comes. The order under way is not in the queue.
 typedef enum fm_turn {
@@ -316,7 +322,7 @@ typedef struct fm_command {
     fm_command_kind kind;
     uint32_t team; // SPAWN: of the new agents; BUILD, DEMOLISH: the owner; COST: whose searches
                    // heed it; with agents: theirs, or FM_ALL_TEAMS, any
-    const fm_agent_id *agents; // REMOVE, ORDER, PLANNER, SET, PLACE, CANCEL
+    const fm_agent_id *agents; // REMOVE, ORDER, PLANNER, SET, PLACE, CANCEL, BOARD, UNBOARD
     const fm_cell *cells;      // SPAWN, ORDER, TERRAIN, PLACE, COST
     const uint64_t *orders;    // ORDER with a turn that wants it, CANCEL: ids, one of each agent
     uint32_t agent_count, cell_count, order_count;
@@ -343,7 +349,7 @@ typedef struct fm_command {
             uint32_t new_team;    // SET: whose the agent is from now on
             const uint8_t *tag;   // SET: the game's own bytes, not interpreted
         };
-        struct { // FM_COMMAND_ORDER
+        struct { // FM_COMMAND_ORDER; FM_COMMAND_BOARD and FM_COMMAND_UNBOARD: target, radius
             // What `cells` are: a move's goals, one for all agents or one each; a patrol's
             // waypoints (1..FM_WAYPOINTS_MAX; from one the path back leads to where the agent stood
             // when its turn came); the cell to guard, unless there is a target; for flee cells to
@@ -351,8 +357,10 @@ typedef struct fm_command {
             fm_order_kind order;
             fm_on_unreachable on_unreachable;
             fm_agent_id target; // follow: of the agents' own team, or seen by it; guard: of the own
-                                // team
-            uint32_t radius;    // follow, guard, flee: cells, 1..FM_ORDER_RADIUS_MAX; 0: 2, 4, 8
+                                // team; BOARD, UNBOARD: the carrier
+            uint32_t radius;    // follow, guard, flee: cells, 1..FM_ORDER_RADIUS_MAX; 0: 2, 4, 8.
+                                // BOARD, UNBOARD: cells from the carrier, 1..FM_BOARD_RADIUS_MAX;
+                                // 0: 1
             uint32_t agents_a_tick; // the order goes to so many agents at once, then to as many
                                     // more at the beginning of each tick; 0: to all at once. See
                                     // fm_world_left_to_do(). Not with `orders`
@@ -445,6 +453,7 @@ typedef enum fm_leave_reason {
     FM_LEAVE_REMOVED, // no longer there
     FM_LEAVE_OUTSIDE, // only on the wire: not in the rectangle any more
     FM_LEAVE_TURNED,  // belongs to another team now, and enters as one of it where it is seen
+    FM_LEAVE_BOARDED, // another agent carries it
 } fm_leave_reason;
 
 typedef struct fm_agent_left {
@@ -524,7 +533,7 @@ typedef struct fm_agent_report {
 typedef struct fm_world_counts {
     uint64_t tick; // ticks completed
     uint32_t teams;
-    uint32_t agents; // alive
+    uint32_t agents; // alive, those carried too
     uint32_t agents_by_state[FM_AGENT_STATE_COUNT];
     uint32_t planners;
     uint64_t orders_given;

@@ -82,6 +82,8 @@ static uint32_t mark_of(const fm_command *command)
     case FM_COMMAND_CANCEL:
     case FM_COMMAND_RESUME:
     case FM_COMMAND_COST:
+    case FM_COMMAND_BOARD:
+    case FM_COMMAND_UNBOARD:
         return 0;
     }
     FM_UNREACHABLE();

@@ -570,6 +570,40 @@ fm_status fm_take_agent_place(fm_session *session, const fm_request *request, ch
     return fm_request_post_command(session, request, FM_COMMAND_PLACE, fill_place, error);
 }
 
+static void read_carrier(const fm_request *request, fm_command *command)
+{
+    command->target = fm_agent_id_unpack(request->values[FM_FIELD_CARRIER].number);
+    command->radius = (uint32_t)request->values[FM_FIELD_RADIUS].number;
+}
+
+static fm_status fill_board(const fm_request *request, fm_job *job, char *error)
+{
+    (void)error;
+    read_carrier(request, &job->command.command);
+    return take_agents(request, job);
+}
+
+static fm_status fill_unboard(const fm_request *request, fm_job *job, char *error)
+{
+    bool has_carrier = request->values[FM_FIELD_CARRIER].present;
+    if (has_carrier == request->values[FM_FIELD_AGENTS].present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "agent.unboard: either agents or carrier is wanted");
+        return FM_ERR_BAD_FIELD;
+    }
+    read_carrier(request, &job->command.command);
+    return has_carrier ? FM_OK : take_agents(request, job);
+}
+
+fm_status fm_take_agent_board(fm_session *session, const fm_request *request, char *error)
+{
+    return fm_request_post_command(session, request, FM_COMMAND_BOARD, fill_board, error);
+}
+
+fm_status fm_take_agent_unboard(fm_session *session, const fm_request *request, char *error)
+{
+    return fm_request_post_command(session, request, FM_COMMAND_UNBOARD, fill_unboard, error);
+}
+
 fm_status fm_take_terrain_set(fm_session *session, const fm_request *request, char *error)
 {
     return fm_request_post_command(session, request, FM_COMMAND_TERRAIN, fill_terrain, error);

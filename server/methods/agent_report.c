@@ -54,6 +54,16 @@ static void pack_orders(msgpack_packer *packer, const fm_unit_report *report, bo
     fm_pack_key_bool(packer, "waits_for_turn", !report->has_order && report->order_count > 0);
 }
 
+static void pack_passengers(msgpack_packer *packer, const fm_unit_report *report, bool by_name)
+{
+    fm_pack_text(packer, "passengers");
+    msgpack_pack_array(packer, report->passenger_count);
+    for (uint32_t i = 0; i < report->passenger_count; i++) {
+        fm_agent_id id = by_name ? report->passenger_names[i] : report->passengers[i];
+        msgpack_pack_uint64(packer, fm_agent_id_pack(id));
+    }
+}
+
 static void pack_unit(msgpack_packer *packer, const fm_job *job, uint32_t i)
 {
     static const char *const why_names[] = {
@@ -63,7 +73,7 @@ static void pack_unit(msgpack_packer *packer, const fm_job *job, uint32_t i)
     };
     const fm_unit_report *report = &job->units.reports[i];
     bool by_name = job->units.by_name;
-    msgpack_pack_map(packer, 17);
+    msgpack_pack_map(packer, 19);
     fm_pack_key_uint(packer, "agent", fm_agent_id_pack(by_name ? report->name : report->agent));
     fm_pack_key_cells(packer, "cell", &report->cell, 1);
     fm_pack_key_text(packer, "state", fm_agent_state_names[report->state]);
@@ -72,6 +82,9 @@ static void pack_unit(msgpack_packer *packer, const fm_job *job, uint32_t i)
     fm_pack_key_bool(packer, "frozen", report->frozen);
     fm_pack_key_uint(packer, "sight", report->sight);
     fm_pack_key_bool(packer, "alerted", report->is_alerted);
+    fm_pack_key_uint(packer, "carrier",
+                     fm_agent_id_pack(by_name ? report->carrier_name : report->carrier));
+    pack_passengers(packer, report, by_name);
     pack_orders(packer, report, by_name); // two entries
     fm_pack_key_cells(packer, "substitute", &report->substitute,
                       report->substitute != FM_CELL_NONE);

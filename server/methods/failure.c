@@ -8,7 +8,8 @@ static bool is_about_an_entry(fm_status status)
 {
     return status == FM_ERR_NO_AGENT || status == FM_ERR_OFF_GRID ||
            status == FM_ERR_BLOCKED_CELL || status == FM_ERR_OCCUPIED_CELL ||
-           status == FM_ERR_BUILDING || status == FM_ERR_NO_ORDER;
+           status == FM_ERR_BUILDING || status == FM_ERR_NO_ORDER || status == FM_ERR_CARRIED ||
+           status == FM_ERR_NOT_CARRIED || status == FM_ERR_TOO_FAR;
 }
 
 // What stands on the site of a building.
@@ -91,6 +92,25 @@ static void describe_query(const fm_job *job, char *error)
     }
 }
 
+static void describe_boarding(const fm_job *job, char *error)
+{
+    uint32_t index = job->command.result.failed_index;
+    if (job->status == FM_ERR_BAD_VALUE) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "entry %u: this agent is named twice, or is the carrier", index);
+    } else if (job->status == FM_ERR_NO_TARGET) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "entry %u: there is no such carrier, or it is of another team", index);
+    } else if (job->status == FM_ERR_LIMIT) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: an agent carries at most %u", index,
+                 FM_PASSENGERS_MAX);
+    } else if (job->status == FM_ERR_OCCUPIED_CELL) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: no free cell within the radius", index);
+    } else if (is_about_an_entry(job->status)) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: %s", index, fm_status_text(job->status));
+    }
+}
+
 // Says which part of a command was refused.
 void fm_failure_describe(const fm_job *job, char *error)
 {
@@ -126,6 +146,9 @@ void fm_failure_describe(const fm_job *job, char *error)
                job->status == FM_ERR_BAD_VALUE) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: this agent is named twice",
                  command->result.failed_index);
+    } else if (job->kind == FM_JOB_COMMAND && (command->command.kind == FM_COMMAND_BOARD ||
+                                               command->command.kind == FM_COMMAND_UNBOARD)) {
+        describe_boarding(job, error);
     } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_BUILD) {
         describe_site(job, error);
     } else if (job->kind == FM_JOB_COMMAND && command->command.order_count > 0 &&

@@ -255,8 +255,10 @@ static bool read_leave(struct draft *draft)
         uint64_t id = fm_numbers_at(numbers, at);
         fm_agent_left *left = &draft->left[draft->block->changes.left_count++];
         left->id = left->name = fm_agent_id_unpack(id);
-        left->reason =
-            fm_numbers_at(numbers, at + 1) == FM_LEAVE_REMOVED ? FM_LEAVE_REMOVED : FM_LEAVE_FOG;
+        uint64_t reason = fm_numbers_at(numbers, at + 1);
+        left->reason = reason == FM_LEAVE_REMOVED   ? FM_LEAVE_REMOVED
+                       : reason == FM_LEAVE_BOARDED ? FM_LEAVE_BOARDED
+                                                    : FM_LEAVE_FOG;
         if (!is_agent(id)) {
             return false;
         }

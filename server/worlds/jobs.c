@@ -88,6 +88,8 @@ static void keep_count(fm_host *host, const fm_job_command *command)
     case FM_COMMAND_CANCEL:
     case FM_COMMAND_RESUME:
     case FM_COMMAND_COST:
+    case FM_COMMAND_BOARD:
+    case FM_COMMAND_UNBOARD:
         break;
     }
 }
@@ -140,6 +142,8 @@ static fm_status check_permit(const fm_host *host, fm_job_command *command)
     case FM_COMMAND_CANCEL:
     case FM_COMMAND_RESUME:
     case FM_COMMAND_COST:
+    case FM_COMMAND_BOARD:
+    case FM_COMMAND_UNBOARD:
         return FM_OK;
     }
     FM_UNREACHABLE();

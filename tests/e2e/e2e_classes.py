@@ -203,6 +203,63 @@ def living_units_change():
                               cells=[1, 1, 2, 2]) == "bad_value"
 
 
+def transports_carry_units():
+    with Server() as server:
+        client = server.connect()
+        world = client.call("world.create", name="w", generator="open", width=32, height=32, paused=True,
+                            occupancy="exclusive")["world"]
+        for _ in range(2):
+            client.call("team.create", world=world)
+        ship, first, second = client.call("agent.spawn", world=world, team=1, cells=[4, 4, 5, 4, 5, 5])["agents"]
+        enemy, = client.call("agent.spawn", world=world, team=2, cells=[8, 4])["agents"]
+        token = client.call("token.create", role="player", world=world, team=1)["token"]
+        player = server.connect(hello=False)
+        player.call("hello", protocol=1, token=token)
+        mirrors = {}
+        for team in (0, 1, 2):
+            number = client.call("subscribe", world=world, team=team, encoding="dense")["subscription"]
+            mirrors[number] = Mirror()
+
+        def follow():
+            client.call("world.step", world=world, ticks=1)
+            client.call("ping")
+            leave = []
+            for name, params in client.notifications:
+                mirrors[params["subscription"]].apply(name, params)
+                leave.append(params.get("leave", []))
+            client.notifications.clear()
+            return [sorted(mirror.agents) for mirror in mirrors.values()], leave
+
+        follow()
+        assert client.refused("agent.board", world=world, agents=[enemy], carrier=ship, radius=8) == "no_target"
+        assert client.refused("agent.board", world=world, agents=[first], carrier=99) == "no_target"
+        assert client.refused("agent.unboard", world=world, agents=[first]) == "not_carried"
+        assert client.refused("agent.unboard", world=world, agents=[first], carrier=ship) == "bad_field"
+        assert player.refused("agent.board", world=world, agents=[3], carrier=1) == "denied"
+        assert client.call("agent.board", world=world, agents=[first, second], carrier=ship) == {"count": 2}
+        assert client.refused("agent.order", world=world, agents=[first], kind="hold") == "carried"
+        shown, leave = follow()
+        assert shown == [[ship, enemy], [1], [1]] or len(shown[0]) == 2, shown
+        assert all(sorted(entry[1::2]) == [4, 4] for entry in leave), leave  # all three see it
+        client.call("agent.place", world=world, agents=[ship], cells=[20, 20])
+        # The owner asks by its own names, which are 1, 3 and 5.
+        names = [unit["agent"] for unit in player.call("agent.report", world=world, agents=[1, 3, 5])["agents"]]
+        report = player.call("agent.report", world=world, agents=names)["agents"]
+        assert [unit["carrier"] for unit in report] == [0, names[0], names[0]], report
+        assert report[0]["passengers"] == names[1:] and report[1]["cell"] == [20, 20], report
+        assert report[1]["state"] == "carried" and "carries it" in report[1]["why"], report
+        assert client.call("stats", world=world)["world"]["states"]["carried"] == 2
+        assert client.call("agent.unboard", world=world, carrier=ship) == {"count": 2}
+        shown, leave = follow()
+        assert len(shown[0]) == 4 and len(shown[1]) == 3, shown
+        report = player.call("agent.report", world=world, agents=names)["agents"]
+        assert all(unit["carrier"] == 0 and max(abs(unit["cell"][0] - 20), abs(unit["cell"][1] - 20)) == 1
+                   for unit in report[1:]), report
+        client.call("agent.board", world=world, agents=[first], carrier=ship)
+        assert client.call("agent.remove", world=world, agents=[ship]) == {"removed": 2}
+        assert client.call("world.info", world=world)["agents"] == 2
+
+
 def the_command_line_has_classes():
     with Server() as server:
         map_path = os.path.join(server.folder, "river.map")
@@ -244,5 +301,5 @@ def the_command_line_has_classes():
 
 if __name__ == "__main__":
     run([classes_are_listed_and_checked, units_go_where_their_class_says, queries_ask_for_a_class,
-         living_units_change,
+         living_units_change, transports_carry_units,
          the_command_line_has_classes])

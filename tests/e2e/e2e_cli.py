@@ -530,6 +530,12 @@ class CliTest(unittest.TestCase):
         self.assertEqual(self.cli("set", "--tag", "hero", "--show-tag", "--sight", 9, "1"), "1 agent changed\n")
         self.assertEqual(self.cli("place", "5,4/6,4", "2-3"), "2 agents placed\n")
         self.assertEqual(self.cli("place", "4,2", "3"), "1 agent placed\n")
+        self.cli("spawn", "--team", 1, "--at", "5,2")
+        self.assertEqual(self.cli("board", "3", "4"), "1 agent boarded\n")
+        self.refuse(1, "carried", "place", "5,3", "4")
+        self.assertEqual(self.cli("unboard", "3", "--radius", 2), "1 agent came out\n")
+        self.refuse(2, "who carries them?", "board", "3-4", "1")
+        self.assertEqual(self.cli("remove", "4"), "1 agent removed\n")
         self.cli("order", "hold", "1", "--at", 0, "--deadline", 50)
         self.cli("order", "move", "9,1", "1", "--replaces", 3)
         orders = self.json("report", "1")["agents"][0]["orders"]

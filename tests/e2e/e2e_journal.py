@@ -533,6 +533,7 @@ def with_a_full_disk_nothing_is_half_done():
                 "agent.planner": {"world": world, "agents": [1], "planner": "dstar-lite"},
                 "agent.set": {"world": world, "agents": [1], "frozen": True},
                 "agent.place": {"world": world, "agents": [1], "cells": [1, 1], "place": "nearest"},
+                "agent.unboard": {"world": world, "carrier": 1},
                 "terrain.set": {"world": world, "set": "blocked", "cells": [2, 2]},
                 "building.place": {"world": world, "rect": [44, 44, 1, 1]},
                 "building.remove": {"world": world, "building": building},

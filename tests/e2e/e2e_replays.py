@@ -208,6 +208,7 @@ def nothing_changes_it(server, war, replay):
         "agent.spawn": {"team": 1, "cells": [1, 1]}, "agent.remove": {"agents": [1]}, "agent.planner": {"agents": [1]},
         "agent.set": {"agents": [1], "frozen": True}, "agent.place": {"agents": [1], "cells": [1, 1]},
         "agent.order": {"agents": [1], "kind": "stop"}, "terrain.set": {"set": "blocked", "cells": [1, 1]},
+        "agent.board": {"agents": [1], "carrier": 2}, "agent.unboard": {"carrier": 2},
         "team.cost": {"team": 1, "cost": 5, "cells": [1, 1]},
         "building.place": {"rect": [1, 1, 1, 1]}, "building.remove": {"building": 1},
         "token.create": {"role": "player", "team": 1},

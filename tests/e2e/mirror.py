@@ -86,7 +86,7 @@ class Mirror:
         leave = params.get("leave", [])
         for i in range(0, len(leave), 2):
             assert leave[i] in self.agents, "an agent leaves that was not there"
-            assert leave[i + 1] in (0, 1, 2, 3)
+            assert leave[i + 1] in (0, 1, 2, 3, 4)
             del self.agents[leave[i]]
             self.classes.pop(leave[i], None)
             self.tags.pop(leave[i], None)

@@ -273,6 +273,7 @@ static fm_known_kind known_of(fm_field field, bool by_name)
     case FM_FIELD_AGENTS:
     case FM_FIELD_TARGET:
     case FM_FIELD_FOLLOW:
+    case FM_FIELD_CARRIER:
         return by_name ? FM_KNOWN_NAME : FM_KNOWN_AGENT;
     case FM_FIELD_BUILDING:
         return FM_KNOWN_BUILDING;

@@ -16,7 +16,7 @@
 
 #define GAMES 8u
 
-static const fm_agent_id agents[] = {{1, 0}, {2, 0}, {3, 0}};
+static const fm_agent_id agents[] = {{1, 0}, {2, 0}, {3, 0}, {5, 0}, {6, 0}};
 
 #define CELL(x, y) ((y) << 12 | (x)) // fm_cell_at(), for constants
 
@@ -81,7 +81,18 @@ static const fm_command commands[] = {
      .rects = rects + 1,
      .rect_count = 1,
      .cost = 40},
+    {.kind = FM_COMMAND_SPAWN,
+     .team = 2,
+     .cells = cells,
+     .cell_count = 2,
+     .placing = FM_PLACE_NEAREST},
+    {.kind = FM_COMMAND_BOARD,
+     .agents = agents + 4,
+     .agent_count = 1,
+     .target = {5, 0},
+     .radius = 8},
     {.kind = FM_COMMAND_REMOVE, .agents = agents, .agent_count = 1},
+    {.kind = FM_COMMAND_UNBOARD, .target = {5, 0}},
 };
 
 static const fm_cut cuts[] = {{0, 0, 3}, {1, 1, 0}};

@@ -28,7 +28,7 @@ ADMIN, PLAYER_1, PLAYER_2, OBSERVER, DEBUG, NOBODY, ADMIN_2, GUEST = range(8)
 BYTES, SLEEP, STALL, HANG_UP, SETTLE, TOKEN = range(0x80, 0x86)
 ASKER = {"none": NOBODY, "player": PLAYER_1, "observer": OBSERVER, "debug": DEBUG, "admin": ADMIN}
 KNOWN = {"world", "team", "agent", "target", "follow", "building", "subscription", "upload", "number", "save",
-         "total"}
+         "total", "carrier"}
 
 # Values that fit the map and the rules, as bytes; for one method or, without its name, for all methods.
 VALUES = {
@@ -40,7 +40,8 @@ VALUES = {
     ("world.create", "name"): b"\1", ("world.load", "name"): b"\1", ("token.create", "role"): b"\0",
     ("hello", "token"): b"\0", ("agent.order", "kind"): b"\0", ("agent.order", "cells"): bytes([4, 3, 8, 5, 8]),
     ("building.place", "rect"): bytes([4, 3, 9, 2, 2]), ("agent.place", "cells"): bytes([4, 8, 9, 3, 9]),
-    "orders": bytes([2, 1, 2]), ("team.cost", "team"): b"\0\0",
+    "orders": bytes([2, 1, 2]), ("team.cost", "team"): b"\0\0", ("agent.board", "agents"): b"\2\1\2",
+    ("agent.board", "radius"): b"\0\7",
 }
 for replay_method in ("seek", "play", "pause", "close"):
     VALUES["replay." + replay_method, "world"] = b"\1"
@@ -51,7 +52,7 @@ OTHERS = {
     "path.reachable": ("pairs",), "map.upload": ("upload",), "world.info": ("name",),
     "agent.order": ("goals", "queue", "before", "replaces", "once", "spread", "formation",
                     "target"),
-    "hello": ("resume",), "terrain.set": (),
+    "hello": ("resume",), "terrain.set": (), "agent.unboard": ("agents",),
     "subscribe": ("stream", "since", "follow"),
 }
 
@@ -60,11 +61,12 @@ NEEDS = {
     "world.create": ("generator", "width", "height"), "path.query": ("from", "to"), "path.distance": ("from", "to"),
     "path.reachable": ("from", "to"), "agent.order": ("goal",), "map.upload": ("total",), "world.info": ("world",),
     "terrain.set": ("cells",), "token.create": ("world", "team"), "world.load": ("name",),
+    "agent.unboard": ("carrier",), "agent.board": ("radius",),
     "team.cost": ("cells",),
 }
 
 # The first world of methods that need a certain one: units that can only walk on trees fit no other world.
-SETUP_OF = {"agent.place": 4}
+SETUP_OF = {"agent.place": 4, "agent.board": 1}
 
 # Methods that use up what was made before them, so that each shape needs its own program.
 USING_UP = {"save.download", "world.load"}

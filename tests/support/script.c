@@ -202,6 +202,68 @@ static void write_cost(const fm_script *script, const fm_grid *grid, fm_script_s
     };
 }
 
+// Who carries others now; all zero: nobody of the script's.
+static fm_agent_id find_carrier(const fm_script *script, const fm_world *world)
+{
+    for (uint32_t i = 0; i < script->agent_count; i++) {
+        const struct fm_agent *agent = fm_world_find(world, script->agents[i]);
+        if (agent != NULL && agent->passenger_count > 0) {
+            return script->agents[i];
+        }
+    }
+    return (fm_agent_id){0};
+}
+
+// Up to four agents near an agent board it; or some come out again, named or all. It has its own
+// random numbers, so other games do not change.
+static void write_boarding(const fm_script *script, const fm_world *world, fm_script_step *step,
+                           uint32_t i)
+{
+    fm_random random = fm_random_seed(fm_mix64(script->map.seed * 3 + i));
+    if (script->map.seed % 3 != 1 || fm_random_below(&random, 4) != 0 || script->agent_count == 0) {
+        return;
+    }
+    fm_agent_id target = script->agents[fm_random_below(&random, script->agent_count)];
+    fm_agent_id carrier = find_carrier(script, world), agents[4];
+    const struct fm_agent *to = fm_world_find(world, target);
+    uint32_t count = 0;
+    if (carrier.index1 != 0 && fm_random_below(&random, 3) == 0) {
+        *add(step) = (fm_command){
+            .kind = FM_COMMAND_UNBOARD, .target = carrier, .radius = fm_random_below(&random, 3)};
+        return;
+    }
+    for (uint32_t n = 0; to != NULL && n < script->agent_count && count < 4; n++) {
+        const struct fm_agent *agent = fm_world_find(world, script->agents[n]);
+        bool is_near = agent != NULL && agent != to && agent->team == to->team &&
+                       agent->passenger_count == 0 &&
+                       fm_cell_x(agent->cell) / 6 == fm_cell_x(to->cell) / 6 &&
+                       fm_cell_y(agent->cell) / 6 == fm_cell_y(to->cell) / 6;
+        if (is_near) {
+            agents[count++] = script->agents[n];
+        }
+    }
+    if (count == 0) {
+        agents[count++] = script->agents[fm_random_below(&random, script->agent_count)];
+    }
+    bool boards = fm_random_below(&random, 5) != 0;
+    *add(step) = (fm_command){.kind = boards ? FM_COMMAND_BOARD : FM_COMMAND_UNBOARD,
+                              .agents = keep(agents, count * sizeof *agents),
+                              .agent_count = count,
+                              .target = boards ? target : (fm_agent_id){0},
+                              .radius = 1 + fm_random_below(&random, 8)};
+}
+
+bool fm_script_has_carried(const fm_world *world)
+{
+    const struct fm_world_agents *agents = fm_world_agents(world);
+    for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
+        if (agents->slots[slot].carrier != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool fm_script_is_exclusive(const fm_world *world)
 {
     return fm_world_rules_get(world)->occupancy == FM_OCCUPANCY_EXCLUSIVE;
@@ -331,6 +393,7 @@ void fm_script_write(fm_script *script, fm_world *world, fm_random *random, uint
         write_life(script, world, random, step);
     }
     write_cost(script, grid, step, i);
+    write_boarding(script, world, step, i);
 }
 
 static void note_removed(fm_script *script, const fm_command *command)

@@ -68,5 +68,8 @@ bool fm_script_is_exclusive(const fm_world *world);
 /// Whether a team has costs of its own.
 bool fm_script_has_costs(const fm_world *world);
 
+/// Whether an agent is carried.
+bool fm_script_has_carried(const fm_world *world);
+
 /// Whether an agent's alias does not follow from its slot, because it has changed its team.
 bool fm_script_has_renamed(const fm_world *world);

@@ -30,6 +30,8 @@ extern const fm_cli_command fm_cli_set;         // unit_commands.c
 extern const fm_cli_command fm_cli_go_on;       // agent_commands.c
 extern const fm_cli_command fm_cli_cancel;      // agent_commands.c
 extern const fm_cli_command fm_cli_place;       // unit_commands.c
+extern const fm_cli_command fm_cli_board;       // unit_commands.c
+extern const fm_cli_command fm_cli_unboard;     // unit_commands.c
 extern const fm_cli_command fm_cli_report;      // unit_commands.c
 extern const fm_cli_command fm_cli_terrain;     // map_commands.c
 extern const fm_cli_command fm_cli_cost;        // map_commands.c

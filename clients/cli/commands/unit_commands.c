@@ -1,5 +1,5 @@
-// clients/cli/commands/unit_commands.c: `set`, `place` and `report`: what living agents are, where
-// they are, and what they do.
+// clients/cli/commands/unit_commands.c: `set`, `place`, `board`, `unboard` and `report`: what
+// living agents are, where they are, and what they do.
 
 #include "clients/cli/commands/commands.h"
 
@@ -111,6 +111,41 @@ static int run_place(fm_cli *cli)
     free(cells);
     free(agents.ids);
     return print_count(cli, sum, "placed");
+}
+
+// ---- board, unboard -----------------------------------------------------------------------------
+
+// CARRIER, the first argument.
+static void pack_carrier(fm_cli *cli)
+{
+    fm_id_list carrier = {0};
+    if (!fm_parse_ids(cli->arguments[0], &carrier) || carrier.count != 1) {
+        fm_cli_usage_error(cli, "who carries them? The id of one agent comes first");
+    }
+    fm_params_uint(&cli->params, FM_FIELD_CARRIER, carrier.ids[0]);
+    free(carrier.ids);
+    fm_cli_pack_options(cli);
+}
+
+static int run_board(fm_cli *cli)
+{
+    fm_cli_connect(cli);
+    uint64_t world = fm_cli_world_option(cli);
+    fm_id_list agents = fm_cli_read_agents(cli, world, 1);
+    pack_head(cli, world, &agents, 0, agents.count);
+    free(agents.ids);
+    pack_carrier(cli);
+    return print_count(cli, fm_object_uint(fm_cli_call(cli, FM_METHOD_AGENT_BOARD), "count", 0),
+                       "boarded");
+}
+
+static int run_unboard(fm_cli *cli)
+{
+    fm_cli_connect(cli);
+    fm_params_uint(&cli->params, FM_FIELD_WORLD, fm_cli_world_option(cli));
+    pack_carrier(cli);
+    return print_count(cli, fm_object_uint(fm_cli_call(cli, FM_METHOD_AGENT_UNBOARD), "count", 0),
+                       "came out");
 }
 
 // ---- report -------------------------------------------------------------------------------------
@@ -231,6 +266,40 @@ const fm_cli_command fm_cli_place = {
     .arguments_min = 1,
     .arguments_max = 4096,
     .run = run_place,
+};
+
+static const fm_cli_option board_options[] = {
+    FM_CLI_OPTION_WORLD,
+    {"radius", 'r', FM_CLI_UINT, "CELLS", "from the carrier, 1 to 8; 1: beside it",
+     FM_FIELD_RADIUS},
+    {.name = NULL},
+};
+
+const fm_cli_command fm_cli_board = {
+    .name = "board",
+    .arguments = "CARRIER AGENTS...",
+    .summary = "let one agent carry others",
+    .details =
+        "They are out of the world until `unboard`, and die with their carrier. Their orders end.\n"
+        "CARRIER is an id; AGENTS are ids and ranges of ids, such as 1-20,33.",
+    .examples = "fogmarch board 7 8-12",
+    .options = board_options,
+    .arguments_min = 2,
+    .arguments_max = 4096,
+    .run = run_board,
+};
+
+const fm_cli_command fm_cli_unboard = {
+    .name = "unboard",
+    .arguments = "CARRIER",
+    .summary = "let all that an agent carries come out",
+    .details = "They stand around it, all of them, or none where there is too little room.",
+    .examples = "fogmarch unboard 7\n"
+                "fogmarch unboard 7 --radius 3",
+    .options = board_options,
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .run = run_unboard,
 };
 
 static const fm_cli_option report_options[] = {

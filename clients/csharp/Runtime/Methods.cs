@@ -19,6 +19,8 @@ namespace Fogmarch
             "agent.planner",
             "agent.set",
             "agent.place",
+            "agent.board",
+            "agent.unboard",
             "terrain.set",
             "building.place",
             "building.remove",
@@ -488,6 +490,50 @@ namespace Fogmarch
                 .Set("agents", agents)
                 .Set("cells", cells)
                 .Set("place", place)
+                .Set("command_id", commandId);
+        }
+
+        /// <summary>One agent carries others from now on, all of them or, on an error, none: see
+        /// *Transports*. Their orders end as boarded. carried when the carrier is carried itself, or one of
+        /// them carries others; too_far; limit when it would carry more than 64. Lowest role:
+        /// admin.</summary>
+        /// <param name="world">number of the world</param>
+        /// <param name="agents">ids, each once, all of the carrier's team</param>
+        /// <param name="carrier">id of the agent that carries them; no_target when there is none, or of
+        /// another team</param>
+        /// <param name="radius">cells from the carrier's to the nearest cell of each, also diagonally;
+        /// 1</param>
+        /// <param name="commandId">makes sending again safe, see *Sending again*; of the client's own
+        /// choice</param>
+        public Request AgentBoard(long world, IReadOnlyList<long> agents, long carrier, long? radius = null,
+            long? commandId = null)
+        {
+            return Begin("agent.board")
+                .Set("world", world)
+                .Set("agents", agents)
+                .Set("carrier", carrier)
+                .Set("radius", radius)
+                .Set("command_id", commandId);
+        }
+
+        /// <summary>Those who are carried come out around their carrier, all of them or, on an error, none:
+        /// see *Transports*. not_carried; occupied_cell when there are too few free cells. Lowest role:
+        /// admin.</summary>
+        /// <param name="world">number of the world</param>
+        /// <param name="agents">ids, each once</param>
+        /// <param name="carrier">in place of agents: all that this agent carries, in the order in which they
+        /// boarded</param>
+        /// <param name="radius">cells from the carrier's at most; 1: beside it</param>
+        /// <param name="commandId">makes sending again safe, see *Sending again*; of the client's own
+        /// choice</param>
+        public Request AgentUnboard(long world, IReadOnlyList<long> agents = null, long? carrier = null, long?
+            radius = null, long? commandId = null)
+        {
+            return Begin("agent.unboard")
+                .Set("world", world)
+                .Set("agents", agents)
+                .Set("carrier", carrier)
+                .Set("radius", radius)
                 .Set("command_id", commandId);
         }
 

@@ -54,6 +54,9 @@ namespace Fogmarch
 
         /// <summary>holding</summary>
         Holding = 4,
+
+        /// <summary>carried</summary>
+        Carried = 5,
     }
 
     /// <summary>Why an order ended.</summary>
@@ -94,5 +97,8 @@ namespace Fogmarch
 
         /// <summary>deadline</summary>
         Deadline = 11,
+
+        /// <summary>boarded</summary>
+        Boarded = 12,
     }
 }

@@ -8,9 +8,9 @@ from typing import Any, TypedDict, cast
 PROTOCOL = 1
 ROLES = ('none', 'player', 'observer', 'debug', 'admin')
 TERRAINS = ('unknown', 'ground', 'out_of_bounds', 'trees', 'swamp', 'water', 'wall', 'building')
-AGENT_STATES = ('idle', 'moving', 'waiting', 'blocked', 'holding')
+AGENT_STATES = ('idle', 'moving', 'waiting', 'blocked', 'holding', 'carried')
 ORDER_ENDS = ('arrived', 'nearest_reached', 'unreachable', 'replaced', 'cancelled', 'died',
-    'out_of_memory', 'target_lost', 'target_died', 'explored', 'crowded', 'deadline')
+    'out_of_memory', 'target_lost', 'target_died', 'explored', 'crowded', 'deadline', 'boarded')
 ORDER_KINDS = ('move', 'stop', 'patrol', 'hold', 'follow', 'guard', 'explore', 'flee')
 PLANNERS = ('dstar-lite', 'dstar-extra-lite', 'repeated-forward-astar', 'repeated-backward-astar',
     'adaptive-astar', 'mpgaa-star', 'repeated-jps', 'tba-star', 'rtba-star', 'tbaa-star',
@@ -18,8 +18,8 @@ PLANNERS = ('dstar-lite', 'dstar-extra-lite', 'repeated-forward-astar', 'repeate
     'auto', 'breadth-first', 'depth-first', 'greedy-best-first', 'dijkstra', 'astar', 'goal-field')
 # Methods with a command_id: sent again, they are carried out once.
 COMMANDS = ('team.create', 'team.cost', 'agent.spawn', 'agent.remove', 'agent.order',
-    'agent.cancel', 'agent.resume', 'agent.planner', 'agent.set', 'agent.place', 'terrain.set',
-    'building.place', 'building.remove')
+    'agent.cancel', 'agent.resume', 'agent.planner', 'agent.set', 'agent.place', 'agent.board',
+    'agent.unboard', 'terrain.set', 'building.place', 'building.remove')
 
 # What hello answers.
 Hello = TypedDict('Hello', {
@@ -220,15 +220,28 @@ AgentPlace = TypedDict('AgentPlace', {
     'count': int,
 })
 
+# What agent.board answers.
+AgentBoard = TypedDict('AgentBoard', {
+    # agents that boarded
+    'count': int,
+})
+
+# What agent.unboard answers.
+AgentUnboard = TypedDict('AgentUnboard', {
+    # agents that came out
+    'count': int,
+})
+
 # What agent.report answers.
 AgentReport = TypedDict('AgentReport', {
     # ticks completed
     'tick': int,
     # of each, in the order asked for: agent, cell ([uint]), state, class, speed (cells per second;
     # 0: one step a tick), frozen, sight (cells; 0: the world's), alerted (it has stopped for an
-    # enemy: see agent.resume), orders ([map]: order, kind, goal ([uint]; empty: none yet),
-    # ticks_left (to its deadline, queued from when its turn comes; 0: it has none); the one under
-    # way comes first, then the queue), waits_for_turn (bool: not even the first has begun),
+    # enemy: see agent.resume), carrier (who carries it, 0; cell is where that one stands),
+    # passengers ([uint]: whom it carries), orders ([map]: order, kind, goal ([uint]; empty: none
+    # yet), ticks_left (to its deadline, queued from when its turn comes; 0: it has none); the one
+    # under way comes first, then the queue), waits_for_turn (bool: not even the first has begun),
     # substitute ([uint]: where it goes instead of its goal), target (that it follows or guards,
     # 0), path ([uint]: x, y of the cells that come next; empty while none is known, as in the
     # tick after others made it step aside), why (a sentence), waits_ticks, blocker (who stands in
@@ -795,7 +808,8 @@ Delta = TypedDict('Delta', {
     # as in the keyframe
     'tags': bytes,
     # agents that left the view; of each: id, reason (0 fog, 1 removed, 2 outside the rectangle, 3
-    # it has another team now and, where it is still seen, is in `enter` of the same delta)
+    # it has another team now and, where it is still seen, is in `enter` of the same delta; 4 it
+    # boarded a carrier)
     'leave': list[int],
     # cells learned or changed, as runs in a row: x, y, count, look
     'cells': list[int],
@@ -1545,6 +1559,61 @@ class Methods:
             'command_id': command_id,
         }
         return cast(AgentPlace, await self.call('agent.place', params))
+
+    async def agent_board(
+        self, *,
+        world: int,
+        agents: Sequence[int],
+        carrier: int,
+        radius: int | None = None,
+        command_id: int | None = None,
+    ) -> AgentBoard:
+        """One agent carries others from now on, all of them or, on an error, none: see
+        *Transports*. Their orders end as boarded. carried when the carrier is carried itself,
+        or one of them carries others; too_far; limit when it would carry more than 64. Lowest
+        role: admin.
+
+        world: number of the world
+        agents: ids, each once, all of the carrier's team
+        carrier: id of the agent that carries them; no_target when there is none, or of another team
+        radius: cells from the carrier's to the nearest cell of each, also diagonally; 1
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'agents': agents,
+            'carrier': carrier,
+            'radius': radius,
+            'command_id': command_id,
+        }
+        return cast(AgentBoard, await self.call('agent.board', params))
+
+    async def agent_unboard(
+        self, *,
+        world: int,
+        agents: Sequence[int] | None = None,
+        carrier: int | None = None,
+        radius: int | None = None,
+        command_id: int | None = None,
+    ) -> AgentUnboard:
+        """Those who are carried come out around their carrier, all of them or, on an error, none:
+        see *Transports*. not_carried; occupied_cell when there are too few free cells. Lowest
+        role: admin.
+
+        world: number of the world
+        agents: ids, each once
+        carrier: in place of agents: all that this agent carries, in the order in which they boarded
+        radius: cells from the carrier's at most; 1: beside it
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'agents': agents,
+            'carrier': carrier,
+            'radius': radius,
+            'command_id': command_id,
+        }
+        return cast(AgentUnboard, await self.call('agent.unboard', params))
 
     async def agent_report(
         self, *,

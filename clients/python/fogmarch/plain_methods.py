@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from .methods import (
-    AgentCancel, AgentOrder, AgentPlace, AgentPlanner, AgentRemove, AgentReport, AgentResume,
-    AgentSet, AgentSpawn, BuildingPlace, BuildingRemove, ClusterDrain, ClusterMove,
-    ClusterStatus, DebugCompare, DebugExplain, DebugInspect, DebugJams, DebugSubscribe,
-    DebugTop, Hello, JournalFollow, MapUpload, PathDistance, PathField, PathNearest, PathQuery,
-    PathReachable, Ping, ReplayList, ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek,
-    SaveDownload, StandbyPromote, StandbyStatus, Stats, Subscribe, TeamCost, TeamCreate,
-    TerrainSet, TokenCreate, TokenList, WorldCreate, WorldInfo, WorldList, WorldLoad,
-    WorldLocate, WorldPause, WorldResume, WorldSave, WorldStep,
+    AgentBoard, AgentCancel, AgentOrder, AgentPlace, AgentPlanner, AgentRemove, AgentReport,
+    AgentResume, AgentSet, AgentSpawn, AgentUnboard, BuildingPlace, BuildingRemove,
+    ClusterDrain, ClusterMove, ClusterStatus, DebugCompare, DebugExplain, DebugInspect,
+    DebugJams, DebugSubscribe, DebugTop, Hello, JournalFollow, MapUpload, PathDistance,
+    PathField, PathNearest, PathQuery, PathReachable, Ping, ReplayList, ReplayOpen, ReplayPause,
+    ReplayPlay, ReplaySeek, SaveDownload, StandbyPromote, StandbyStatus, Stats, Subscribe,
+    TeamCost, TeamCreate, TerrainSet, TokenCreate, TokenList, WorldCreate, WorldInfo, WorldList,
+    WorldLoad, WorldLocate, WorldPause, WorldResume, WorldSave, WorldStep,
 )
 
 
@@ -681,6 +681,61 @@ class PlainMethods:
             'command_id': command_id,
         }
         return cast(AgentPlace, self.call('agent.place', params))
+
+    def agent_board(
+        self, *,
+        world: int,
+        agents: Sequence[int],
+        carrier: int,
+        radius: int | None = None,
+        command_id: int | None = None,
+    ) -> AgentBoard:
+        """One agent carries others from now on, all of them or, on an error, none: see
+        *Transports*. Their orders end as boarded. carried when the carrier is carried itself,
+        or one of them carries others; too_far; limit when it would carry more than 64. Lowest
+        role: admin.
+
+        world: number of the world
+        agents: ids, each once, all of the carrier's team
+        carrier: id of the agent that carries them; no_target when there is none, or of another team
+        radius: cells from the carrier's to the nearest cell of each, also diagonally; 1
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'agents': agents,
+            'carrier': carrier,
+            'radius': radius,
+            'command_id': command_id,
+        }
+        return cast(AgentBoard, self.call('agent.board', params))
+
+    def agent_unboard(
+        self, *,
+        world: int,
+        agents: Sequence[int] | None = None,
+        carrier: int | None = None,
+        radius: int | None = None,
+        command_id: int | None = None,
+    ) -> AgentUnboard:
+        """Those who are carried come out around their carrier, all of them or, on an error, none:
+        see *Transports*. not_carried; occupied_cell when there are too few free cells. Lowest
+        role: admin.
+
+        world: number of the world
+        agents: ids, each once
+        carrier: in place of agents: all that this agent carries, in the order in which they boarded
+        radius: cells from the carrier's at most; 1: beside it
+        command_id: makes sending again safe, see *Sending again*; of the client's own choice
+        """
+        params: dict[str, Any] = {
+            'world': world,
+            'agents': agents,
+            'carrier': carrier,
+            'radius': radius,
+            'command_id': command_id,
+        }
+        return cast(AgentUnboard, self.call('agent.unboard', params))
 
     def agent_report(
         self, *,

@@ -549,36 +549,36 @@ static void test_each_contradiction_is_refused(void **state)
         uint32_t count;
         uint64_t numbers[6];
     } wrong[] = {
-        {0, 4, {999, 6, 10, 0}},               // moves, but never entered
-        {0, 4, {1, 5000, 10, 0}},              // off every map
-        {0, 4, {1, 6, 10, 5}},                 // unknown state
-        {0, 3, {1, 6, 10}},                    // cut short
-        {0, 4, {(1ull << 32) | 1, 6, 10, 0}},  // the slot's next agent, not this one
-        {1, 5, {1, 1, 6, 10, 0}},              // enters twice
-        {1, 5, {0, 1, 6, 10, 0}},              // no agent has this id
-        {1, 5, {(1u << 21) + 1, 1, 6, 10, 0}}, // past the last slot
-        {2, 2, {999, 0}},                      // leaves, but was not there
-        {3, 4, {LEFT + WIDTH, TOP, 1, 0}},     // east of the rectangle
-        {3, 4, {LEFT, TOP + HEIGHT, 1, 0}},    // south of it
-        {3, 4, {LEFT - 1, TOP, 1, 0}},         // west of it
-        {3, 4, {LEFT, TOP, WIDTH + 1, 0}},     // past the end of the row
-        {3, 4, {LEFT, TOP, 1, 15}},            // unknown terrain
-        {4, 5, {1, 1, 99, 6, 10}},             // unknown reason
-        {5, 2, {999, 1}},                      // class of an unknown agent
-        {5, 2, {1, FM_CLASSES_MAX}},           // impossible class
-        {5, 1, {1}},                           // cut short
-        {6, 6, {1, 1, 0, 0, 0, 1}},            // an empty building
-        {6, 6, {1, 1, 4095, 0, 2, 1}},         // off every map
-        {6, 6, {1, 1u << 20, 0, 0, 2, 1}},     // impossible team
-        {6, 5, {1, 1, 0, 0, 2}},               // cut short
-        {7, 4, {999, 0, 0, 0}},                // motion of an unknown agent
-        {7, 4, {1, 9, 0, 0}},                  // unknown heading
-        {7, 3, {1, 0, 0}},                     // cut short
-        {7, 4, {1, 0, 0, 1}},                  // fewer waypoints than it claims
-        {7, 6, {1, 0, 0, 1, 8193, 0}},         // off every map
-        {8, 2, {999, 1}},                      // tag of an unknown agent
-        {8, 2, {1, 65}},                       // longer than the longest tag
-        {8, 1, {1}},                           // cut short
+        {0, 4, {999, 6, 10, 0}},                  // moves, but never entered
+        {0, 4, {1, 5000, 10, 0}},                 // off every map
+        {0, 4, {1, 6, 10, FM_AGENT_STATE_COUNT}}, // unknown state
+        {0, 3, {1, 6, 10}},                       // cut short
+        {0, 4, {(1ull << 32) | 1, 6, 10, 0}},     // the slot's next agent, not this one
+        {1, 5, {1, 1, 6, 10, 0}},                 // enters twice
+        {1, 5, {0, 1, 6, 10, 0}},                 // no agent has this id
+        {1, 5, {(1u << 21) + 1, 1, 6, 10, 0}},    // past the last slot
+        {2, 2, {999, 0}},                         // leaves, but was not there
+        {3, 4, {LEFT + WIDTH, TOP, 1, 0}},        // east of the rectangle
+        {3, 4, {LEFT, TOP + HEIGHT, 1, 0}},       // south of it
+        {3, 4, {LEFT - 1, TOP, 1, 0}},            // west of it
+        {3, 4, {LEFT, TOP, WIDTH + 1, 0}},        // past the end of the row
+        {3, 4, {LEFT, TOP, 1, 15}},               // unknown terrain
+        {4, 5, {1, 1, 99, 6, 10}},                // unknown reason
+        {5, 2, {999, 1}},                         // class of an unknown agent
+        {5, 2, {1, FM_CLASSES_MAX}},              // impossible class
+        {5, 1, {1}},                              // cut short
+        {6, 6, {1, 1, 0, 0, 0, 1}},               // an empty building
+        {6, 6, {1, 1, 4095, 0, 2, 1}},            // off every map
+        {6, 6, {1, 1u << 20, 0, 0, 2, 1}},        // impossible team
+        {6, 5, {1, 1, 0, 0, 2}},                  // cut short
+        {7, 4, {999, 0, 0, 0}},                   // motion of an unknown agent
+        {7, 4, {1, 9, 0, 0}},                     // unknown heading
+        {7, 3, {1, 0, 0}},                        // cut short
+        {7, 4, {1, 0, 0, 1}},                     // fewer waypoints than it claims
+        {7, 6, {1, 0, 0, 1, 8193, 0}},            // off every map
+        {8, 2, {999, 1}},                         // tag of an unknown agent
+        {8, 2, {1, 65}},                          // longer than the longest tag
+        {8, 1, {1}},                              // cut short
     };
     for (size_t i = 0; i < FM_COUNT_OF(wrong); i++) {
         struct model model = new_model(1);

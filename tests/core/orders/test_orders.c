@@ -459,6 +459,7 @@ static bool can_end(fm_order_kind kind, fm_order_end reason)
     case FM_END_CANCELLED:
     case FM_END_DIED:
     case FM_END_DEADLINE:
+    case FM_END_BOARDED:
         return true;
     case FM_END_ARRIVED:
     case FM_END_NEAREST:

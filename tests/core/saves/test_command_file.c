@@ -143,6 +143,11 @@ static void make_sample(fm_random *random, struct sample *sample)
         command->rect_count = any_number(random, ITEMS_MAX);
         command->cost = (uint8_t)any_number(random, UINT8_MAX);
         return;
+    case FM_COMMAND_BOARD:
+    case FM_COMMAND_UNBOARD:
+        command->target = sample->agents[0];
+        command->radius = any_number(random, UINT32_MAX);
+        return;
     case FM_COMMAND_REMOVE:
         return;
     }
@@ -264,6 +269,12 @@ static void check_same(const fm_command *a, const fm_command *b)
             assert_memory_equal(a->rects, b->rects, a->rect_count * sizeof *a->rects);
         }
         SAME(cost);
+        return;
+    case FM_COMMAND_BOARD:
+    case FM_COMMAND_UNBOARD:
+        SAME(target.index1);
+        SAME(target.generation);
+        SAME(radius);
         return;
     case FM_COMMAND_CANCEL:
     case FM_COMMAND_REMOVE:

@@ -94,6 +94,23 @@ static void place(void)
     step();
 }
 
+// One carries few, so they go in and out again and again.
+static void board_and_come_out(void)
+{
+    for (uint32_t i = 0; i < MANY * scene.scale; i++) {
+        put_world();
+        put_uint(FM_FIELD_CARRIER, 1);
+        put_numbers(FM_FIELD_AGENTS, (const uint64_t[]){2, 3}, 2);
+        put_uint(FM_FIELD_RADIUS, 8);
+        ask(FM_METHOD_AGENT_BOARD);
+        put_world();
+        put_uint(FM_FIELD_CARRIER, 1);
+        put_uint(FM_FIELD_RADIUS, 8);
+        ask(FM_METHOD_AGENT_UNBOARD);
+    }
+    step();
+}
+
 static void report_units(void)
 {
     put_world();
@@ -357,6 +374,8 @@ static const struct deed deeds[] = {
     {FM_METHOD_AGENT_PLANNER, "agents", marching_units, change_planners},
     {FM_METHOD_AGENT_SET, "agents", marching_units, freeze},
     {FM_METHOD_AGENT_PLACE, "agents", marching_units, place},
+    {FM_METHOD_AGENT_BOARD, "requests", some_marching_units, board_and_come_out},
+    {FM_METHOD_AGENT_UNBOARD, "requests", some_marching_units, board_and_come_out},
     {FM_METHOD_AGENT_REPORT, "agents", some_marching_units, report_units},
     {FM_METHOD_TERRAIN_SET, "cells", some_marching_units, change_cells},
     {FM_METHOD_TEAM_COST, "cells", some_marching_units, change_costs},

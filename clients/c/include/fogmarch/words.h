@@ -38,7 +38,7 @@ extern "C" {
 #define FM_AGENTS_MAX           (1u << 20) // agents of one world, whatever its rules say
 #define FM_TEAMS_MAX            (1u << 16) // teams of one world
 #define FM_CLASSES_MAX     8u         // of one world
-#define FM_TAG_SIZE_MAX 64u // bytes of an agent's tag
+#define FM_TAG_SIZE_MAX     64u // bytes of an agent's tag
 #define FM_SCANNER_DEPTH_MAX 32u
 
 // Whether a request was done, and why not.
@@ -74,6 +74,9 @@ typedef enum fm_status {
     FM_ERR_READ_ONLY, // read_only: the world is a replay, which cannot be changed
     FM_ERR_MOVED, // moved: the world is on another node: world.locate says where
     FM_ERR_NO_ORDER, // no_order: the agent has no such order, or no longer
+    FM_ERR_CARRIED, // carried: the agent is carried by another one, or carries others
+    FM_ERR_NOT_CARRIED, // not_carried: nobody carries the agent
+    FM_ERR_TOO_FAR, // too_far: the agent is too far away from the carrier
 } fm_status;
 
 /// Text for logs and people. Static storage, never NULL.
@@ -124,6 +127,7 @@ typedef enum fm_agent_state {
     FM_AGENT_WAITING, // waiting
     FM_AGENT_BLOCKED, // blocked
     FM_AGENT_HOLDING, // holding
+    FM_AGENT_CARRIED, // carried
     FM_AGENT_STATE_COUNT,
 } fm_agent_state;
 
@@ -141,6 +145,7 @@ typedef enum fm_order_end {
     FM_END_EXPLORED, // explored
     FM_END_CROWDED, // crowded
     FM_END_DEADLINE, // deadline
+    FM_END_BOARDED, // boarded
     FM_END_COUNT,
 } fm_order_end;
 
@@ -182,6 +187,8 @@ typedef enum fm_method {
     FM_METHOD_AGENT_PLANNER, // "agent.planner"
     FM_METHOD_AGENT_SET, // "agent.set"
     FM_METHOD_AGENT_PLACE, // "agent.place"
+    FM_METHOD_AGENT_BOARD, // "agent.board"
+    FM_METHOD_AGENT_UNBOARD, // "agent.unboard"
     FM_METHOD_AGENT_REPORT, // "agent.report"
     FM_METHOD_TERRAIN_SET, // "terrain.set"
     FM_METHOD_BUILDING_PLACE, // "building.place"
@@ -336,6 +343,7 @@ typedef enum fm_field {
     FM_FIELD_EPOCH, // "epoch"
     FM_FIELD_ALERT, // "alert"
     FM_FIELD_ONCE, // "once"
+    FM_FIELD_CARRIER, // "carrier"
     FM_FIELD_COUNT,
 } fm_field;
 

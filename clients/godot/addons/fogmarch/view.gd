@@ -31,9 +31,9 @@ const TERRAINS = ["unknown", "ground", "out_of_bounds", "trees", "swamp", "water
 const HIDDEN = 0 # never seen
 const EXPLORED = 1 # seen once, not now
 const VISIBLE = 2
-const STATES = ["idle", "moving", "waiting", "blocked", "holding"]
+const STATES = ["idle", "moving", "waiting", "blocked", "holding", "carried"]
 const REASONS = ["arrived", "nearest_reached", "unreachable", "replaced", "cancelled", "died", "out_of_memory",
-	"target_lost", "target_died", "explored", "crowded", "deadline"]
+	"target_lost", "target_died", "explored", "crowded", "deadline", "boarded"]
 
 var world = 0
 var team = 0
