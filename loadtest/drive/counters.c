@@ -51,6 +51,7 @@ fm_counters fm_counters_read(const msgpack_object *stats)
         .ended_explored = fm_object_uint(ended, "explored", 0),
         .ended_crowded = fm_object_uint(ended, "crowded", 0),
         .ended_deadline = fm_object_uint(ended, "deadline", 0),
+        .ended_boarded = fm_object_uint(ended, "boarded", 0),
         .expansions = fm_object_uint(world, "expansions", 0),
         .moves = fm_object_uint(world, "moves", 0),
         .cells_edited = fm_object_uint(world, "cells_edited", 0),
@@ -91,6 +92,7 @@ void fm_counters_report(const fm_counters *begin, const fm_counters *end, double
     DIFFERENCE(ended_explored);
     DIFFERENCE(ended_crowded);
     DIFFERENCE(ended_deadline);
+    DIFFERENCE(ended_boarded);
     DIFFERENCE(cells_edited);
     DIFFERENCE(deltas_merged);
     DIFFERENCE(keyframes_forced);

@@ -36,6 +36,7 @@ static void put_orders(const fm_result *result, FILE *out)
         {"explored", result->ended_explored},
         {"crowded", result->ended_crowded},
         {"deadline", result->ended_deadline},
+        {"boarded", result->ended_boarded},
     };
     fprintf(out, "  %-26s %llu given; ended:", "orders", (unsigned long long)result->orders_given);
     const char *comma = " ";

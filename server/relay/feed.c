@@ -8,6 +8,7 @@
 #include "server/streams/scenes.h"
 #include "server/streams/stream.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,7 @@ struct fm_feed {
     uint64_t tick; // newest that is known
     bool has_ended;
     char place[FM_UPSTREAM_ADDRESS_SIZE]; // where it has moved to; empty: nowhere
+    char node[FM_UPSTREAM_ADDRESS_SIZE];  // where it was connected last
     bool has_moved;                       // the connection is no longer usable
     uint64_t retry_ns, wait_ns;
 };
@@ -390,6 +392,7 @@ static void on_opened(void *context)
     fm_feed *feed = context;
     feed->wait_ns = 0;
     feed->place[0] = '\0';
+    snprintf(feed->node, sizeof feed->node, "%s", fm_upstream_address(feed->upstream));
     fm_log(FM_LOG_INFO, "world is relayed", fm_log_text("world", feed->host->name),
            fm_log_text("from", fm_upstream_address(feed->upstream)));
     subscribe_to_wanted(feed, fm_clock_now_ns());
@@ -544,6 +547,11 @@ void fm_feed_note_tick(fm_feed *feed, uint64_t tick)
 void fm_feed_go_back(fm_feed *feed, uint64_t tick)
 {
     feed->tick = tick;
+}
+
+const char *fm_feed_node(const fm_feed *feed)
+{
+    return feed->node;
 }
 
 bool fm_feed_has_ended(const fm_feed *feed)

@@ -51,6 +51,10 @@ void fm_feed_go_back(fm_feed *feed, uint64_t tick);
 /// The newest tick that may be shown.
 uint64_t fm_feed_shown_tick(const fm_feed *feed);
 
+/// Address of the server that it was connected to last, which may be one that the world has moved
+/// to; empty: none yet. Good as long as the feed.
+const char *fm_feed_node(const fm_feed *feed);
+
 /// Whether upstream said that the world was destroyed.
 bool fm_feed_has_ended(const fm_feed *feed);
 

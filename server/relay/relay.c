@@ -401,6 +401,10 @@ static void show_summary(const fm_relay *relay, struct world *world)
 
 static void check_world(fm_relay *relay, struct world *world, uint64_t now_ns)
 {
+    const char *node = fm_feed_node(world->feed);
+    if (node[0] != '\0') {
+        (void)add_source(relay, node); // it may have joined the cluster later than the others
+    }
     keep_whole_view(relay, world->host);
     fm_feed_check(world->feed, find_place(relay, world), now_ns);
     show_summary(relay, world);

@@ -2,8 +2,14 @@
 
 Goal    a relay that was given the address of one node only follows the world: after a move its spectators need
         no new keyframe, after a node's death they may get one; they always see what the world's node shows.
-Method  two nodes and etcd on loopback, a relay, and its mirror compared with that of a direct subscription.
+Method  two nodes and etcd on loopback, a relay, and its mirror compared with that of a direct subscription. The node
+        to which the world moves joins the cluster after the relay has connected.
 """
+
+import os
+import re
+import tempfile
+import urllib.request
 
 import cluster
 from cluster import Etcd, Node, RequestError, move, until
@@ -52,31 +58,39 @@ def follows(view, node, world):
     until(lambda: view.pump().tick > before, "another tick")
 
 
+def sources(port_file):
+    with open(port_file) as file, urllib.request.urlopen(f"http://127.0.0.1:{int(file.read())}/metrics") as answer:
+        return int(re.search(r"^fogmarch_relay_sources (\d+)$", answer.read().decode(), re.MULTILINE)[1])
+
+
 def following():
-    with Etcd() as etcd:
-        nodes = {name: Node(etcd, name) for name in ("a", "b")}
+    with Etcd() as etcd, tempfile.TemporaryDirectory(prefix="fogmarch-relay-") as folder:
+        nodes = {"a": Node(etcd, "a")}
+        port_file = os.path.join(folder, "metrics")
         try:
             admin = nodes["a"].connect()
             world = admin.call("world.create", name="arena", generator="open", width=32, height=32, tick_hz=20)["world"]
             admin.call("team.create", world=world)
             agents = admin.call("agent.spawn", world=world, team=1, cells=[1, 1, 2, 9, 5, 5])["agents"]
             admin.call("agent.order", world=world, agents=agents, kind="patrol", goal=[30, 30])
-            with Server("--relay-of", f"127.0.0.1:{nodes['a'].port}") as relay:
+            with Server("--relay-of", f"127.0.0.1:{nodes['a'].port}", "--metrics-listen", "127.0.0.1:0",
+                        "--metrics-port-file", port_file) as relay:
                 asker = relay.connect()
                 until(lambda: asker.call("world.list")["worlds"], "the world")
                 view = View(relay.port, world)
-                first = until(lambda: locate(admin, world), "the world's node")
-                second = "b" if first == "a" else "a"
-                follows(view, nodes[first], world)
+                follows(view, nodes["a"], world)
+                assert sources(port_file) == 1
+                nodes["b"] = Node(etcd, "b")  # a node that the relay does not know
                 keyframes = view.keyframes
-                move(admin, world, second)
-                until(lambda: locate(admin, world) == second, "the move")
-                follows(view, nodes[second], world)
+                move(admin, world, "b")
+                until(lambda: locate(admin, world) == "b", "the move")
+                follows(view, nodes["b"], world)
                 assert view.keyframes == keyframes, "the stream went with the world"
-                nodes[second].kill()
-                survivor = nodes[first].connect()
-                until(lambda: locate(survivor, world) == first, "the takeover")
-                follows(view, nodes[first], world)
+                until(lambda: sources(port_file) == 2, "the node among the relay's sources")
+                nodes["b"].kill()
+                survivor = nodes["a"].connect()
+                until(lambda: locate(survivor, world) == "a", "the takeover")
+                follows(view, nodes["a"], world)
         finally:
             for node in nodes.values():
                 node.close()

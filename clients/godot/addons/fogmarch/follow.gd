@@ -14,7 +14,8 @@ const NODES_MAX = 64
 
 # These take a command_id: sent twice, they are carried out once.
 const COMMANDS = ["team.create", "team.cost", "agent.spawn", "agent.remove", "agent.order", "agent.cancel", "agent.resume",
-	"agent.planner", "agent.set", "agent.place", "terrain.set", "building.place", "building.remove"]
+	"agent.planner", "agent.set", "agent.place", "agent.board", "agent.unboard", "terrain.set", "building.place",
+	"building.remove"]
 
 # Sent again, these might be done twice, or name something that only one node has.
 const ONCE = ["map.upload", "replay.close", "replay.open", "replay.pause", "replay.play", "replay.seek", "save.download",

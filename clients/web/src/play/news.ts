@@ -23,6 +23,7 @@ const WORDS: Record<string, string> = {
   target_died: "followed somebody who is no more",
   explored: "found nothing more to explore",
   deadline: "had no more time",
+  boarded: "are aboard",
 };
 const STOPPED = "stopped";
 // The player's own actions are no news.
