@@ -20,7 +20,8 @@ typedef struct fm_counters {
     uint64_t orders_given;
     uint64_t ended_arrived, ended_nearest_reached, ended_unreachable, ended_replaced;
     uint64_t ended_cancelled, ended_died, ended_out_of_memory;
-    uint64_t ended_target_lost, ended_target_died, ended_explored, ended_crowded, ended_deadline, ended_boarded;
+    uint64_t ended_target_lost, ended_target_died, ended_explored, ended_crowded, ended_deadline,
+        ended_boarded;
     uint64_t expansions, moves, cells_edited;
     uint64_t search_bytes, knowledge_bytes;
     double ns_per_expansion;
