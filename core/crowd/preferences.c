@@ -141,8 +141,8 @@ static bool has_large_units(const fm_world *world)
 
 // Where large units are, several others may have to leave for one to make a step, and where all
 // push at once the free cells of a jam are never together. So of those that have been blocked for
-// some time most yield, in turns: they stand, whoever needs their place may push them, whatever its
-// size, and they step out of its way.
+// some time most yield, in turns: they stand, and friends of any size may push them aside. The
+// classes decide, not the living units, so units of one cell yield in such a world, too.
 static bool yields(const fm_world *world, const struct fm_agent *agent)
 {
     uint64_t lot = fm_mix64(fm_agent_own_name(agent).index1) % YIELD_SPELLS;
