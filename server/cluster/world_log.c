@@ -73,7 +73,7 @@ static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const 
     *number = given != 0 ? given : free_from;
     snprintf(wanted, sizeof wanted, "%" PRIu64 " %s", *number, nonce);
     snprintf(after, sizeof after, "%" PRIu64, *number < free_from ? free_from : *number + 1);
-    fm_world_log_key(store, world_key, "worlds/%016" PRIx64, *number);
+    fm_world_log_key(store, world_key, FM_WORLD_LOG_WORLD_KEY, *number);
     fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, *number);
     fm_writer_clear(&body);
     fm_etcd_put(&body, "{\"compare\":[");
@@ -139,7 +139,7 @@ void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char
         return;
     }
     fm_world_log_key(store, name_key, "names/%s", name);
-    fm_world_log_key(store, world_key, "worlds/%016" PRIx64, number);
+    fm_world_log_key(store, world_key, FM_WORLD_LOG_WORLD_KEY, number);
     fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, number);
     fm_writer body = fm_writer_init(&fm_memory_libc);
     fm_etcd_put(&body, "{\"success\":[");
@@ -235,7 +235,7 @@ static fm_status create_owner(fm_world_log_store *store, fm_etcd *etcd,
         world_key[FM_WORLD_LOG_KEY_SIZE];
     fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, head->number);
     fm_world_log_key(store, keyframe_key, FM_WORLD_LOG_KEYFRAME_KEY, head->number);
-    fm_world_log_key(store, world_key, "worlds/%016" PRIx64, head->number);
+    fm_world_log_key(store, world_key, FM_WORLD_LOG_WORLD_KEY, head->number);
     fm_writer body = fm_writer_init(&fm_memory_libc), packed = fm_writer_init(&fm_memory_libc);
     pack_keyframe(keyframe, &packed);
     fm_etcd_put(&body, "{\"compare\":[");

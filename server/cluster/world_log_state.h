@@ -19,6 +19,7 @@
 #define FM_WORLD_LOG_CALL_MS   3000u             // for calls that no tick waits for
 
 #define FM_WORLD_LOG_OWNER_KEY    "owner/%016" PRIx64
+#define FM_WORLD_LOG_WORLD_KEY    "worlds/%016" PRIx64 // value: its name
 #define FM_WORLD_LOG_MOVE_KEY     "move/%016" PRIx64
 #define FM_WORLD_LOG_READY_KEY    "ready/%016" PRIx64
 #define FM_WORLD_LOG_SCENES_KEY   "scenes/%016" PRIx64

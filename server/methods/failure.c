@@ -100,7 +100,7 @@ static void describe_boarding(const fm_job *job, char *error)
                  "entry %u: this agent is named twice, or is the carrier", index);
     } else if (job->status == FM_ERR_NO_TARGET) {
         snprintf(error, FM_ERROR_TEXT_SIZE,
-                 "entry %u: there is no such carrier, or it is of another team", index);
+                 "there is no such carrier, or entry %u is of another team", index);
     } else if (job->status == FM_ERR_LIMIT) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "entry %u: an agent carries at most %u", index,
                  FM_PASSENGERS_MAX);

@@ -403,16 +403,27 @@ static void drop_from_hub(fm_hub *hub, fm_host *host, uint64_t tick)
     fm_hub_drop_host(hub, host);
 }
 
+// The job with which a world leaves this node.
+//
+// @return NULL: out of memory, or the host is NULL or leaves already, and its heir must not change
+static fm_job *make_removal(fm_host *host)
+{
+    bool stays = host != NULL && host->state != FM_HOST_ENDING;
+    fm_job *job = stays ? fm_job_create(FM_JOB_REMOVE, host) : NULL;
+    if (job != NULL) {
+        job->is_notification = true;
+        job->remove.is_left = true;
+    }
+    return job;
+}
+
 static void drop(fm_hub *hub, uint64_t number)
 {
     fm_host *host = fm_hub_find_host(hub, number);
-    bool stays = host != NULL && host->state != FM_HOST_ENDING; // else it leaves already
-    fm_job *job = stays ? fm_job_create(FM_JOB_REMOVE, host) : NULL;
+    fm_job *job = make_removal(host);
     if (job == NULL) {
         return; // gone already, or the next read finds it again
     }
-    job->is_notification = true;
-    job->remove.is_left = true;
     if (fm_conductor_post(hub->conductor, job) != FM_OK) {
         fm_job_destroy(job);
         return;
@@ -430,8 +441,7 @@ static void drop(fm_hub *hub, uint64_t number)
 static fm_status begin_leaving(fm_hub *hub, const fm_node_order *order)
 {
     fm_host *host = fm_hub_find_host(hub, order->world);
-    bool stays = host != NULL && host->state != FM_HOST_ENDING; // its heir must not change any more
-    fm_job *job = stays ? fm_job_create(FM_JOB_REMOVE, host) : NULL;
+    fm_job *job = make_removal(host);
     struct leaving *leaving = calloc(1, sizeof *leaving);
     char scenes[FM_SCENES_TEXT_SIZE];
     if (job == NULL || leaving == NULL) {
@@ -441,8 +451,6 @@ static fm_status begin_leaving(fm_hub *hub, const fm_node_order *order)
     if (!fm_world_log_set_heir(hub->log_store, order->world, order->owner, scenes)) {
         goto fail;
     }
-    job->is_notification = true;
-    job->remove.is_left = true;
     job->remove.with_keyframe = order->with_keyframe;
     if (fm_conductor_post(hub->conductor, job) != FM_OK) {
         goto fail;
