@@ -65,12 +65,13 @@ static void find_news(uint32_t begin, uint32_t end, uint32_t worker, void *conte
     uint64_t visits = 0;
     for (uint32_t i = begin; i < end; i++) {
         struct fm_agent_marks *marks = &world->agents.marks[i];
-        uint64_t news = 0;
+        uint64_t news = 0, ahead = i + 1 < end ? marks[1].of[FM_MARK_LOOK] : 0;
         visits += (uint64_t)__builtin_popcountll(marks->of[FM_MARK_LOOK]);
         for (uint64_t bits = marks->of[FM_MARK_LOOK]; bits != 0; bits &= bits - 1) {
             if (many_teams) {
                 fetch_ahead(world, i, bits & (bits - 1));
             }
+            ahead = fm_agents_fetch_next(world, i + 1, ahead);
             uint32_t bit = (uint32_t)__builtin_ctzll(bits);
             news |= (uint64_t)has_news(world, &world->agents.slots[i * 64 + bit]) << bit;
         }

@@ -130,8 +130,8 @@ static bool is_in_view(const fm_world *world, uint32_t team, const struct fm_vie
 // Whether a view has to be sent the agent's tag.
 static bool tells_tag(const fm_world *world, const struct fm_agent *agent, bool own, bool is_new)
 {
-    if (agent->tag == NULL) {
-        return false;
+    if (world->agents.tag_count == 0 || agent->tag == NULL) {
+        return false; // mostly told without a look at the agent
     }
     if (is_new) {
         return agent->tag_size > 0 && (own || agent->tag_shown);
@@ -371,14 +371,25 @@ static void note_fresh(const fm_world *world, uint32_t team, struct fm_view_delt
     }
 }
 
+// One word of them.
+static inline uint64_t open_marks(const fm_world *world, uint32_t team,
+                                  const struct fm_view_delta *delta, uint32_t word)
+{
+    const struct fm_agent_marks *marks = &world->agents.marks[word];
+    return marks->of[FM_MARK_LIVE] & (marks->of[FM_MARK_CHANGED] | ~delta->shown[word]) &
+           (team == FM_ALL_TEAMS ? UINT64_MAX : delta->own[word]);
+}
+
 // Of the agents that are always in view, those that have changed or are new.
 static void note_all_open(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
 {
-    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
-        const struct fm_agent_marks *marks = &world->agents.marks[i];
-        uint64_t bits = marks->of[FM_MARK_LIVE] & (marks->of[FM_MARK_CHANGED] | ~delta->shown[i]) &
-                        (team == FM_ALL_TEAMS ? UINT64_MAX : delta->own[i]);
-        for (; bits != 0; bits &= bits - 1) {
+    uint32_t words = fm_mark_words(world);
+    uint64_t ahead = words > 0 ? open_marks(world, team, delta, 0) : 0;
+    for (uint32_t i = 0; i < words; i++) {
+        uint64_t bits = ahead;
+        ahead = i + 1 < words ? open_marks(world, team, delta, i + 1) : 0;
+        for (uint64_t fetch = ahead; bits != 0; bits &= bits - 1) {
+            fetch = fm_agents_fetch_next(world, i + 1, fetch);
             note_open(world, team, delta, i * 64 + (uint32_t)__builtin_ctzll(bits));
         }
     }

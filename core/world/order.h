@@ -28,17 +28,17 @@ struct fm_order {
     bool resting;           // the agent stays although there is a goal
     bool has_moved;         // it has made a move under the order
     bool loop;              // patrol: from the last waypoint to the first
+    bool is_named;          // by the command that is being done
     uint32_t radius;        // cells, as the kind of order means it
     fm_retry retry;         // of asking whether the goal can be reached
     uint64_t given_tick;    // ticks completed when its turn came
     uint32_t deadline;      // ticks after that in which it ends; 0: none
     uint32_t alert;         // cells within which it stops for enemies; 0: never
-    bool is_alerted;        // it has stopped, and continues on FM_COMMAND_RESUME
     uint64_t alert_from;    // not before so many ticks are completed
-    bool is_named;          // by the command that is being done
     uint64_t number;        // among the team's own, from 1
     struct fm_route *route; // patrol, flee; NULL without
     fm_cell home;           // where the agent stood when the order's turn came
+    bool is_alerted;        // it has stopped, and continues on FM_COMMAND_RESUME
     uint64_t leg_moves;     // the agent's moves when the leg began
     uint64_t pause_end;     // stays where it is until so many ticks are completed
 
