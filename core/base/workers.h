@@ -8,7 +8,9 @@
 #include "core/base/memory.h"
 #include "core/base/status.h"
 
+#ifndef FM_WORKERS_MAX // less for fuzz targets, see CMakeLists.txt
 #define FM_WORKERS_MAX 64u
+#endif
 
 typedef struct fm_workers fm_workers;
 

@@ -348,8 +348,20 @@ static void seek_ticks(fm_journal_reader *reader)
     }
 }
 
+// One thread: without SQLite's locks an input takes a tenth less.
+static void set_up(void)
+{
+    static bool done;
+    if (!done) {
+        done = sqlite3_config(SQLITE_CONFIG_SINGLETHREAD) == SQLITE_OK &&
+               sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK;
+        FM_ASSERT(done);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
+    set_up();
     if (size < 1) {
         return 0;
     }
