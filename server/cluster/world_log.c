@@ -412,6 +412,20 @@ static void build_append(fm_world_log_store *store, struct log_lane *lane)
     body->failed |= world->value.failed;
 }
 
+// Parts of keyframes are put one after the other: when etcd did not take those of one world in
+// time, the others wait for the next round, so that a round takes seconds, not tens of them.
+static bool put_keyframe_unless_silent(fm_world_log_store *store, struct log_lane *lane)
+{
+    if (store->is_silent) {
+        return false;
+    }
+    uint64_t begun_ns = fm_clock_now_ns();
+    bool put = put_keyframe(store, lane, lane->error) == FM_OK;
+    uint64_t took_ns = fm_clock_now_ns() - begun_ns;
+    store->is_silent = !put && took_ns > FM_WORLD_LOG_TIMEOUT_MS * FM_NS_PER_MS;
+    return put;
+}
+
 static void begin(void *context, uint32_t index, uint64_t number, fm_journal_batch *first)
 {
     fm_world_log_store *store = context;
@@ -420,6 +434,7 @@ static void begin(void *context, uint32_t index, uint64_t number, fm_journal_bat
     lane->is_sent = false;
     lane->begun_ns = fm_clock_now_ns();
     lane->error[0] = '\0';
+    store->is_silent = index > 0 && store->is_silent; // a new round
     if (lane->world == NULL || lane->world->is_lost) {
         return;
     }
@@ -429,7 +444,7 @@ static void begin(void *context, uint32_t index, uint64_t number, fm_journal_bat
     }
     if (lane->world->is_gathered && lane->world->keyframe_batch != NULL &&
         !lane->world->has_parts) {
-        lane->world->has_parts = put_keyframe(store, lane, lane->error) == FM_OK;
+        lane->world->has_parts = put_keyframe_unless_silent(store, lane);
         if (!lane->world->has_parts) {
             return;
         }

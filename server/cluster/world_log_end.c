@@ -1,10 +1,15 @@
 // server/cluster/world_log_end.c: a world ends here: it is destroyed, and its log with it, or
 // another node has it from now on. See world_log.h.
+//
+// A world is destroyed in one transaction, which removes all its keys if the owner is this node.
+// Its client is answered once etcd has done that; until then the same transaction is sent again and
+// again. If the node dies first, another one has the world, or nobody has.
 
 #include "server/base/log.h"
 #include "server/cluster/world_log_state.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 // A condition: the world is still ours.
 static void compare_owner(const fm_world_log_store *store, const struct log_world *world,
@@ -38,10 +43,21 @@ static void delete_all(const fm_world_log_store *store, fm_writer *body, const c
     fm_etcd_request_delete(body, from, to);
 }
 
-static void destroy(const fm_world_log_store *store, const struct log_world *world, fm_etcd *etcd)
+// Without an owner it was done by a try whose answer was lost, or by whoever took the world over.
+static fm_fence_verdict judge(const json_t *answer)
+{
+    size_t size;
+    char *owner = fm_etcd_succeeded(answer) ? NULL : fm_etcd_response_value(answer, 0, &size);
+    bool is_gone = owner == NULL;
+    free(owner);
+    return is_gone ? FM_FENCE_COMMITTED : FM_FENCE_LOST;
+}
+
+static fm_fence_verdict destroy(const fm_world_log_store *store, const struct log_world *world,
+                                fm_etcd *etcd, char *error)
 {
     char owner_key[FM_WORLD_LOG_KEY_SIZE], name_key[FM_WORLD_LOG_KEY_SIZE];
-    char name[FM_JOURNAL_NAME_MAX + 1], error[FM_ETCD_ERROR_SIZE];
+    char name[FM_JOURNAL_NAME_MAX + 1], reason[FM_ETCD_ERROR_SIZE];
     uint64_t number = world->number;
     fm_writer body = fm_writer_init(&fm_memory_libc);
     fm_reader head = fm_reader_init(world->head.data, world->head.size, NULL);
@@ -59,15 +75,22 @@ static void destroy(const fm_world_log_store *store, const struct log_world *wor
     delete_key(store, &body, "scenes", number);
     delete_all(store, &body, "log", number);
     delete_all(store, &body, "part", number);
+    fm_etcd_put(&body, "],\"failure\":[");
+    fm_etcd_request_get(&body, owner_key);
     fm_etcd_put(&body, "]}");
     json_t *answer;
-    if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) == FM_ETCD_DONE) {
+    fm_fence_verdict verdict = FM_FENCE_WAITING;
+    if (fm_etcd_call(etcd, "kv/txn", &body, FM_WORLD_LOG_TIMEOUT_MS, &answer, reason) ==
+        FM_ETCD_DONE) {
+        verdict = judge(answer);
         json_decref(answer);
     } else {
-        fm_log(FM_LOG_ERROR, "log of a destroyed world not removed", fm_log_uint("world", number),
-               fm_log_text("reason", error));
+        snprintf(error, FM_JOURNAL_ERROR_SIZE,
+                 "world %" PRIu64 " is to be destroyed, and its log not removed yet: %.200s",
+                 number, reason);
     }
     fm_writer_fini(&body);
+    return verdict;
 }
 
 // ---- given away --------------------------------------------------------------------------------
@@ -101,25 +124,37 @@ static void hand_over(fm_world_log_store *store, const struct log_world *world, 
 
 // ---- both --------------------------------------------------------------------------------------
 
-void fm_world_log_end(void *context, uint64_t number, bool is_left)
+// Which of the two, and for whom.
+static void find_heir(fm_world_log_store *store, const struct log_world *world, char *heir)
+{
+    uv_mutex_lock(&store->lock);
+    snprintf(heir, FM_CLUSTER_OWNER_MAX, "%s", world->is_lost ? "" : world->heir);
+    uv_mutex_unlock(&store->lock);
+}
+
+fm_fence_verdict fm_world_log_end(void *context, uint64_t number, bool is_left, char *error)
 {
     fm_world_log_store *store = context;
     struct log_world *world = fm_world_log_find(store, number);
-    fm_etcd *etcd;
-    if (world == NULL) {
-        return;
-    }
-    uv_mutex_lock(&store->lock);
     char heir[FM_CLUSTER_OWNER_MAX];
-    snprintf(heir, sizeof heir, "%s", world->is_lost ? "" : world->heir);
-    uv_mutex_unlock(&store->lock);
+    fm_etcd *etcd;
+    fm_fence_verdict verdict = is_left ? FM_FENCE_COMMITTED : FM_FENCE_WAITING;
+    if (world == NULL) {
+        return is_left ? FM_FENCE_COMMITTED : FM_FENCE_LOST;
+    }
+    find_heir(store, world, heir);
     if ((!is_left || heir[0] != '\0') && fm_etcd_create(store->options.access, &etcd) == FM_OK) {
         if (is_left) {
             hand_over(store, world, etcd, heir);
         } else {
-            destroy(store, world, etcd);
+            verdict = destroy(store, world, etcd, error);
         }
         fm_etcd_destroy(etcd);
     }
-    fm_world_log_forget(store, number);
+    if (verdict == FM_FENCE_LOST) {
+        fm_world_log_note_lost(store, number);
+    } else if (verdict == FM_FENCE_COMMITTED) {
+        fm_world_log_forget(store, number);
+    }
+    return verdict;
 }

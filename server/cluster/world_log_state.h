@@ -98,6 +98,7 @@ struct fm_world_log_store {
     struct log_world *worlds;
     fm_world_log_numbers numbers; // guarded
     struct log_lane lanes[FM_FENCE_LANES];
+    bool is_silent; // the writer's: etcd has not taken a keyframe in this round
     _Atomic uint64_t sure_until_ns;
 };
 
@@ -109,7 +110,7 @@ __attribute__((format(printf, 3, 4))) void fm_world_log_key(const fm_world_log_s
 struct log_world *fm_world_log_find(fm_world_log_store *store, uint64_t number);
 
 /// As fm_journal_fence says.
-void fm_world_log_end(void *context, uint64_t number, bool is_left);
+fm_fence_verdict fm_world_log_end(void *context, uint64_t number, bool is_left, char *error);
 
 /// Enters a world that this node owns. Takes over `head`. @return false when out of memory
 bool fm_world_log_add_world(fm_world_log_store *store, uint64_t number, uint64_t epoch,

@@ -407,37 +407,53 @@ static void commit(fm_journal *journal)
     journal->due_ns = fm_clock_now_ns() + journal->journals->options.interval_ms * FM_NS_PER_MS;
 }
 
-// The world has ended: its last rows matter only where the file is kept. The journal is freed
-// before its batches, because the callback of the last one may release the owner. Of a lost world
-// nothing is reported, not even its end.
-static void end(fm_journal *journal)
+// The journal is freed before its batches, because the callback of the last one may release the
+// owner.
+static void release_last(fm_journal *journal, bool written)
 {
-    char error[FM_JOURNAL_ERROR_SIZE];
     const fm_journal_options *options = &journal->journals->options;
-    bool is_left = fm_journal_is_lost(journal) || journal->taken_last->is_left;
-    bool is_lost = fm_journal_is_lost(journal);
-    if ((options->keep || is_left) && !is_lost && have_rows(journal) &&
-        write_batches(journal, error) != FM_OK) {
-        note_failure(journal, error);
-        fm_journal_file_give_up(journal->file);
-    }
-    if (options->fence != NULL) {
-        options->fence->end(options->fence->context, journal->number, is_left);
-    }
-    if (fm_journal_file_end(journal->file, options->keep || is_left, error) != FM_OK) {
-        fm_log(FM_LOG_ERROR, "journal not removed", fm_log_text("reason", error));
-    }
-    release_copied(journal, true, !is_lost);
+    release_copied(journal, true, written);
     fm_journal_batch *batch = journal->taken_first;
+    bool is_lost = fm_journal_is_lost(journal);
     void *owner = journal->owner;
     free(journal);
     while (batch != NULL) {
         fm_journal_batch *next = batch->next;
         batch->is_lost = is_lost;
-        options->released(options->context, owner, batch, !is_lost);
+        options->released(options->context, owner, batch, written);
         fm_journal_batch_destroy(batch);
         batch = next;
     }
+}
+
+// The world has ended: its last rows matter only where the file is kept. Of a lost world nothing is
+// reported, not even its end.
+static void end(fm_journal *journal)
+{
+    char error[FM_JOURNAL_ERROR_SIZE];
+    const fm_journal_options *options = &journal->journals->options;
+    bool is_lost = fm_journal_is_lost(journal);
+    bool is_left = is_lost || journal->taken_last->is_left;
+    if ((options->keep || is_left) && !is_lost && have_rows(journal) &&
+        write_batches(journal, error) != FM_OK) {
+        note_failure(journal, error);
+        fm_journal_file_give_up(journal->file);
+    }
+    if (options->fence != NULL && is_left) {
+        (void)options->fence->end(options->fence->context, journal->number, true, error);
+    }
+    if (fm_journal_file_end(journal->file, options->keep || is_left, error) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "journal not removed", fm_log_text("reason", error));
+    }
+    release_last(journal, !is_lost);
+}
+
+// The writer stops before it is known whether the world's log is gone, or whether its last rows are
+// in it.
+static void give_up_end(fm_journal *journal)
+{
+    fm_journal_file_close(journal->file);
+    release_last(journal, false);
 }
 
 static bool is_idle(const fm_journal *journal)
@@ -549,10 +565,35 @@ static void append_to_shared_log(fm_journals *journals)
     append_lanes(journals, lanes, count);
 }
 
+// Removes the log of a world that was destroyed. Nobody is told before it is gone: until then
+// another node may take the world over.
+//
+// @param is_silent  the shared log did not answer for another world: it is not asked for each
+// @return false: it is not known yet whether it is gone
+static bool end_shared_log(fm_journal *journal, bool *is_silent)
+{
+    char error[FM_JOURNAL_ERROR_SIZE] = "";
+    const fm_journal_fence *fence = journal->journals->options.fence;
+    if (fence == NULL || fm_journal_is_lost(journal) || !ends_for_good(journal)) {
+        return true;
+    }
+    if (*is_silent) {
+        return false;
+    }
+    fm_fence_verdict verdict = fence->end(fence->context, journal->number, false, error);
+    note_fence_error(error);
+    if (verdict == FM_FENCE_LOST) {
+        lose(journal);
+    }
+    *is_silent = verdict == FM_FENCE_WAITING;
+    return !*is_silent;
+}
+
 // Writes what is due. Returns when the next is due; UINT64_MAX: when something is submitted.
 static uint64_t write_due(fm_journals *journals, bool hurry)
 {
     uint64_t next_ns = UINT64_MAX;
+    bool is_silent = false;
     fm_journal **link = &journals->active;
     if (journals->options.fence != NULL) {
         append_to_shared_log(journals);
@@ -580,6 +621,12 @@ static uint64_t write_due(fm_journals *journals, bool hurry)
             continue;
         }
         if (has_ended(journal)) {
+            if (!end_shared_log(journal, &is_silent)) {
+                uint64_t again_ns = fm_clock_now_ns() + FM_FENCE_RETRY_MS * FM_NS_PER_MS;
+                next_ns = again_ns < next_ns ? again_ns : next_ns;
+                link = &journal->next_active;
+                continue;
+            }
             *link = journal->next_active; // its owner may release it once its batches are
             journal->is_active = false;
             end(journal);
@@ -755,8 +802,12 @@ void fm_journals_stop(fm_journals *journals)
         fm_journal *journal = journals->active;
         journals->active = journal->next_active;
         journal->is_active = false;
-        release_copied(journal, true, false);
-        release_batches(journal, false);
+        if (journal->taken_last != NULL && has_ended(journal)) {
+            give_up_end(journal);
+        } else {
+            release_copied(journal, true, false);
+            release_batches(journal, false);
+        }
     }
 }
 
@@ -866,7 +917,8 @@ void fm_journal_discard(fm_journal *journal)
     char error[FM_JOURNAL_ERROR_SIZE];
     const fm_journal_fence *fence = journal->journals->options.fence;
     if (fence != NULL) {
-        fence->end(fence->context, journal->number, false);
+        (void)fence->end(fence->context, journal->number, false, error);
+        (void)fence->end(fence->context, journal->number, true, error); // it is forgotten anyway
     }
     if (fm_journal_file_end(journal->file, false, error) != FM_OK) {
         fm_log(FM_LOG_ERROR, "journal not removed", fm_log_text("reason", error));

@@ -72,9 +72,14 @@ typedef struct fm_journal_fence {
     /// can own it. Any thread.
     fm_fence_verdict (*check)(void *context, uint64_t world);
 
-    /// Forgets a world that has ended here, and removes its log unless it continues elsewhere. The
-    /// writer's thread, or one of the pool.
-    void (*end)(void *context, uint64_t world, bool is_left);
+    /// Ends a world here: gives it to its next owner (`is_left`), or removes its log. The writer's
+    /// thread, or one of the pool.
+    ///
+    /// @param error  receives what is wrong, if anything
+    /// @return FM_FENCE_COMMITTED: it is forgotten; otherwise, unless `is_left`: FM_FENCE_WAITING,
+    /// it is not known yet whether its log is gone; FM_FENCE_LOST, it belongs to another node. Then
+    /// call it again: the same, or with `is_left`
+    fm_fence_verdict (*end)(void *context, uint64_t world, bool is_left, char *error);
 } fm_journal_fence;
 
 typedef struct fm_journal_options {

@@ -20,7 +20,7 @@ typedef struct fm_journal_batch {
     uint64_t keyframe_tick, keyframe_digest;
     fm_journal_pace keyframe_pace;
     fm_writer world;
-    bool is_last;                 // the world ends: the file goes
+    bool is_last;                 // the world ends: the file goes, and the shared log before it
     bool is_left;                 // the same, but the world continues elsewhere: the file stays
     bool is_committed;            // it is in the shared log
     bool failed;                  // `failed` was called for it

@@ -6,8 +6,10 @@
 #include "core/saves/world_save.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
+#include "server/methods/issuance.h"
 #include "server/methods/request.h"
 #include "server/streams/shipping.h"
+#include "server/streams/stream.h"
 #include "server/worlds/recording.h"
 
 #include <stdlib.h>
@@ -348,11 +350,12 @@ struct removal {
     uint64_t world;
 };
 
-static void answer_removed(fm_hub *hub, fm_job *job)
+static void answer_removed(fm_hub *hub, fm_job *job, uint64_t world)
 {
     fm_session *session = end_wait(hub, job->session);
-    bool has_failed = job->status == FM_ERR_MOVED || job->status == FM_ERR_GOING_DOWN;
-    if (session != NULL && !job->is_notification && has_failed) {
+    if (session != NULL && !job->is_notification && job->status == FM_ERR_MOVED) {
+        fm_reply_moved(session, job->request, world);
+    } else if (session != NULL && !job->is_notification && job->status != FM_OK) {
         fm_reply_error(session, job->request, job->status, NULL);
     } else if (session != NULL && !job->is_notification) {
         fm_reply reply;
@@ -368,7 +371,7 @@ static void on_end_copied(void *context, bool is_safe)
 {
     struct removal *removal = context;
     removal->job->status = is_safe ? removal->job->status : FM_ERR_GOING_DOWN;
-    answer_removed(removal->hub, removal->job);
+    answer_removed(removal->hub, removal->job, removal->world);
     free(removal);
 }
 
@@ -382,27 +385,49 @@ static void on_dropped(uv_work_t *work, int error)
 {
     (void)error;
     struct removal *removal = work->data;
-    if (removal->job->status != FM_ERR_MOVED && removal->job->session != 0) {
+    if (removal->job->status == FM_OK && removal->job->session != 0) {
         fm_shipping_note_end(removal->hub, removal->world, on_end_copied, removal);
     } else {
         on_end_copied(removal, true);
     }
 }
 
+void fm_creation_end(fm_hub *hub, fm_host *host)
+{
+    fm_stream_end_host(hub, host, NULL, 0);
+    fm_hub_drop_host(hub, host);
+    fm_revoke_world(hub, host->number);
+    fm_log(FM_LOG_INFO, "world destroyed", fm_log_uint("world", host->number),
+           fm_log_text("name", host->name));
+}
+
+// Worlds of a cluster are listed until it is known what became of them, unless they were lost and
+// dropped at once.
+static void end_listed(fm_hub *hub, const fm_job *job)
+{
+    fm_host *host = job->host;
+    if (fm_hub_find_host(hub, host->number) != host) {
+        return;
+    }
+    if (host->state == FM_HOST_DESTROYING && job->status == FM_OK) {
+        fm_creation_end(hub, host);
+    } else if (host->state == FM_HOST_DESTROYING || job->remove.is_left) {
+        hub->on_left(hub, host);
+    }
+}
+
 void fm_creation_removed(fm_hub *hub, fm_job *job)
 {
-    if (job->remove.is_left && fm_hub_find_host(hub, job->host->number) == job->host) {
-        hub->on_left(hub, job->host); // else it was lost, and dropped at once
-    }
+    uint64_t world = job->host->number;
+    end_listed(hub, job);
     struct removal *removal = calloc(1, sizeof *removal);
     if (removal != NULL) {
-        *removal = (struct removal){
-            .work.data = removal, .hub = hub, .job = job, .world = job->host->number};
+        *removal = (struct removal){.work.data = removal, .hub = hub, .job = job, .world = world};
         if (uv_queue_work(hub->loop, &removal->work, drop, on_dropped) == 0) {
             return;
         }
         free(removal);
     }
     fm_host_destroy(job->host); // on this thread: slow, but done
-    answer_removed(hub, job);
+    answer_removed(hub, job, world);
 }

@@ -3,6 +3,10 @@
 //   world.create   begin ──> thread pool: map, world ──> conductor: ADD ──> answered, in the hub
 //   world.destroy  conductor: REMOVE ──> thread pool: memory dropped ──> answered
 //
+// In a cluster its subscriptions, its name and its tokens end when its log is gone from etcd, and
+// it is answered then: REMOVE comes back that late. If another node had the world before that,
+// nothing has ended, and the answer is `moved`.
+//
 // Threads: the event loop; the work itself on libuv's thread pool.
 
 #pragma once
@@ -22,6 +26,9 @@ FM_CHECKED fm_status fm_creation_begin(fm_session *session, const fm_request *re
 
 /// The conductor has taken a new world, or could not.
 void fm_creation_added(fm_hub *hub, fm_job *job);
+
+/// A world is destroyed: ends its subscriptions and tokens, and takes it out of the hub.
+void fm_creation_end(fm_hub *hub, fm_host *host);
 
 /// The conductor has released a world. Takes the job over.
 void fm_creation_removed(fm_hub *hub, fm_job *job);

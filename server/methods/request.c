@@ -66,6 +66,9 @@ fm_status fm_request_host(fm_session *session, const fm_request *request, fm_hos
     if (!fm_request_may_know(session, host)) {
         return FM_ERR_NO_WORLD;
     }
+    if (host->state == FM_HOST_DESTROYING) {
+        return FM_ERR_NOT_READY; // whether it is gone will be known soon
+    }
     *out = host;
     return FM_OK;
 }

@@ -551,13 +551,11 @@ fm_status fm_take_world_destroy(fm_session *session, const fm_request *request, 
         return FM_ERR_NO_MEMORY;
     }
     status = fm_request_post(session, job);
-    if (status == FM_OK) {
+    if (status == FM_OK && session->hub->log_store != NULL) {
+        host->state = FM_HOST_DESTROYING; // fm_creation_removed() ends it, if it is still ours
+    } else if (status == FM_OK) {
         host->state = FM_HOST_ENDING;
-        fm_stream_end_host(session->hub, host, NULL, 0);
-        fm_hub_drop_host(session->hub, host);
-        fm_revoke_world(session->hub, host->number);
-        fm_log(FM_LOG_INFO, "world destroyed", fm_log_uint("world", host->number),
-               fm_log_text("name", host->name));
+        fm_creation_end(session->hub, host);
     }
     return status;
 }

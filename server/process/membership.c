@@ -405,10 +405,10 @@ static void drop_from_hub(fm_hub *hub, fm_host *host, uint64_t tick)
 
 // The job with which a world leaves this node.
 //
-// @return NULL: out of memory, or the host is NULL or leaves already, and its heir must not change
+// @return NULL: out of memory, or the host is NULL or ends already, and its heir must not change
 static fm_job *make_removal(fm_host *host)
 {
-    bool stays = host != NULL && host->state != FM_HOST_ENDING;
+    bool stays = host != NULL && host->state < FM_HOST_ENDING;
     fm_job *job = stays ? fm_job_create(FM_JOB_REMOVE, host) : NULL;
     if (job != NULL) {
         job->is_notification = true;

@@ -128,7 +128,7 @@ fm_status fm_scenes_open(fm_hub *hub, fm_session *session, fm_host *host, uint32
                          fm_scene **out)
 {
     fm_scene *scene;
-    if (host->state == FM_HOST_ENDING) {
+    if (host->state >= FM_HOST_ENDING) {
         return FM_ERR_MOVED; // it is on its way to another node
     }
     fm_status status = add_scene(hub, host, team, &scene);

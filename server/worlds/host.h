@@ -31,7 +31,8 @@ typedef struct fm_scene fm_scene;
 typedef enum fm_host_state {
     FM_HOST_CREATING,
     FM_HOST_LIVE,
-    FM_HOST_ENDING,
+    FM_HOST_ENDING,     // it no longer takes requests
+    FM_HOST_DESTROYING, // the same, in a cluster: it ends once its log is removed
 } fm_host_state;
 
 // A view that the conductor publishes.
@@ -126,7 +127,7 @@ typedef struct fm_following {
 // Jobs that wait, and how much may be sent: guarded by the mailbox's lock.
 typedef struct fm_host_shared {
     fm_events inbox;
-    bool is_closed; // it goes to another node: nothing more can be posted
+    bool is_closed; // it ends here: nothing more can be posted
     fm_host_summary summary;
     uint64_t tick_known, digest_known; // with holds_back: the last tick that may be sent
 } fm_host_shared;

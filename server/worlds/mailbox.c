@@ -53,7 +53,7 @@ fm_status fm_mailbox_post(fm_mailbox *mailbox, fm_job *job)
         pthread_mutex_unlock(&mailbox->lock);
         return stop ? FM_ERR_GOING_DOWN : is_closed ? FM_ERR_MOVED : FM_ERR_BUSY;
     }
-    host->shared.is_closed = job->kind == FM_JOB_REMOVE && job->remove.is_left;
+    host->shared.is_closed = job->kind == FM_JOB_REMOVE;
     if (host->shared.inbox.first == NULL) {
         mailbox->posted[mailbox->posted_count++] = host;
     }

@@ -391,7 +391,8 @@ static void give_up(fm_mailbox *mailbox, fm_event *event, fm_status status)
         fm_event *next = event->next;
         if (is_answer(event)) {
             fm_job *job = (fm_job *)event;
-            job->status = job->status == FM_OK ? status : job->status;
+            bool is_void = job->status == FM_OK || job->status == FM_ERR_NO_WORLD; // it did not end
+            job->status = is_void ? status : job->status;
             fm_mailbox_emit(mailbox, event, event);
         } else {
             fm_publication_destroy((fm_publication *)event);

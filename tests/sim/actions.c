@@ -2,10 +2,13 @@
 
 #include "tests/sim/actions.h"
 
+#include "tests/sim/etcd.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#define GROUP_MAX 12u // agents of one command
+#define TROUBLED_END_PERMILLE 40u // of what clients do while etcd is silent
+#define GROUP_MAX             12u // agents of one command
 
 static const char *draw_word(const char *const *words, uint32_t count)
 {
@@ -547,6 +550,10 @@ void sim_act(sim_client *client, bool hostile)
     uint32_t sum = 0;
     for (uint32_t i = 0; i < FM_COUNT_OF(actions); i++) {
         sum += actions[i].weight;
+    }
+    if (sim_etcd != NULL && sim_etcd_is_in_trouble() && sim_chance(TROUBLED_END_PERMILLE)) {
+        act_destroy(client);
+        return;
     }
     uint32_t drawn = sim_below(sum);
     uint32_t i = 0;

@@ -18,7 +18,8 @@
     X(HALF_DONE, "half-done", "one of 20 requests that are refused ends a token all the same")     \
     X(LYING_ETCD, "lying-etcd", "one of 50 records is not in etcd, which says that it is")         \
     X(LOST_FENCE, "lost-fence", "etcd does not look at whose world it is")                         \
-    X(LONG_LEASE, "long-lease", "a node thinks that its lease lasts 3 s longer")
+    X(LONG_LEASE, "long-lease", "a node thinks that its lease lasts 3 s longer")                   \
+    X(EARLY_END, "early-end", "a world counts as destroyed although etcd has not answered")
 
 typedef enum sim_bug {
 #define X(name, option, text) SIM_BUG_##name,

@@ -146,6 +146,9 @@ static void take_notification(sim_client *client, const char *name, const msgpac
     } else if (strcmp(name, "world_ended") == 0 ||
                (strcmp(name, "moved") == 0 && sim_etcd != NULL)) {
         sim_view *view = sim_client_view(client, number);
+        if (view != NULL && name[0] == 'w') {
+            sim_ledger_hear_end(view->mirror.world);
+        }
         if (view != NULL) {
             drop_view(client, view);
         }
@@ -304,6 +307,9 @@ static void take_response(sim_client *client, const msgpack_object *message)
     if (!refused) {
         take_result(client, &request, &parts[3]);
         sim_ledger_answer(&request, &parts[3]);
+    }
+    if (!refused && !client->spoilt && request.method == FM_METHOD_WORLD_DESTROY) {
+        sim_ledger_hear_end(request.world);
     }
     client->events->answered(client, &request, (fm_status)error, refused ? NULL : &parts[3]);
 }

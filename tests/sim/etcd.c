@@ -419,6 +419,12 @@ void sim_etcd_set_rough(const sim_etcd_roughness *rough)
     sim_rival_set(rough->has_rival);
 }
 
+bool sim_etcd_is_in_trouble(void)
+{
+    uint64_t now_ns = sim_now_ns();
+    return now_ns < etcd.frozen_until_ns || now_ns < etcd.cut_until_ns;
+}
+
 uint32_t sim_etcd_world_count(void)
 {
     static const char prefix[] = "/fogmarch/" SIM_ETCD_CLUSTER "/owner/";

@@ -41,5 +41,8 @@ void sim_etcd_leave(void);
 /// From now on it is rough; all zero: calm, and what is frozen or cut off is no longer.
 void sim_etcd_set_rough(const sim_etcd_roughness *rough);
 
+/// Whether requests are not carried out now.
+bool sim_etcd_is_in_trouble(void);
+
 /// Worlds that are to be somewhere.
 uint32_t sim_etcd_world_count(void);

@@ -17,6 +17,10 @@ static sim_ledger_world *world_of(uint64_t number)
 void sim_ledger_tick(uint64_t number, uint64_t tick, uint64_t digest)
 {
     sim_ledger_world *world = world_of(number);
+    if (world != NULL && world->is_ended) {
+        sim_fail("world %" PRIu64 " runs tick %" PRIu64 ", and a client was told that it has ended",
+                 number, tick);
+    }
     if (world != NULL) {
         world->ticks[tick % SIM_LEDGER_TICKS_MAX] = tick;
         world->digests[tick % SIM_LEDGER_TICKS_MAX] = digest;
@@ -36,6 +40,19 @@ void sim_ledger_hear(uint64_t number, uint64_t tick)
     if (world != NULL && tick > world->tick_told) {
         world->tick_told = tick;
     }
+}
+
+// Nobody else ends a world, so that it must be gone from etcd the moment that anybody hears of it.
+void sim_ledger_hear_end(uint64_t number)
+{
+    sim_ledger_world *world = world_of(number);
+    if (world == NULL || sim_etcd == NULL) {
+        return;
+    }
+    if (sim_etcd_find("owner/%016" PRIx64, number) != NULL) {
+        sim_fail("world %" PRIu64 " has ended, a client hears, and it is in etcd", number);
+    }
+    world->is_ended = true;
 }
 
 void sim_ledger_ask(const sim_request *request)
@@ -153,6 +170,9 @@ void sim_ledger_compare(uint64_t number, uint64_t tick, uint64_t digest)
         note_before(world);
     }
     world->is_back = true;
+    if (world->is_ended) {
+        sim_fail("world %" PRIu64 " is back, and a client was told that it has ended", number);
+    }
     if (sim_told->keeps_promises && !world->is_ending && tick < world->tick_told) {
         sim_fail("world %" PRIu64 " is back at tick %" PRIu64 ", but clients heard of %" PRIu64,
                  number, tick, world->tick_told);
@@ -191,8 +211,10 @@ void sim_ledger_complete(void)
         if (is_missing(world)) {
             sim_fail("world %u has not come back", i);
         }
-        if (!world->is_back) { // another world may get its number
+        if (!world->is_back) {               // another world may get its number
+            bool is_ended = world->is_ended; // there, in a cluster, none does
             memset(world, 0, sizeof *world);
+            world->is_ended = is_ended;
         }
     }
 }

@@ -15,6 +15,7 @@
 typedef struct sim_ledger_world {
     bool is_told;                           // world.create was answered
     bool is_ending;                         // a client has asked for its end
+    bool is_ended;                          // in a cluster: a client was told of its end
     bool is_back;                           // came back and was compared
     uint64_t tick_told;                     // the latest that any client received
     uint64_t order_told, order_before;      // the highest id, now and at the last machine's end
@@ -43,6 +44,10 @@ void sim_ledger_tick(uint64_t world, uint64_t tick, uint64_t digest);
 
 /// A client received a world's state as of a tick.
 void sim_ledger_hear(uint64_t world, uint64_t tick);
+
+/// A client received the news that a world has ended. In a cluster it must be gone from etcd, and
+/// never comes back.
+void sim_ledger_hear_end(uint64_t world);
 
 /// A client sends a request. From its request to end a world on, that world may be gone.
 void sim_ledger_ask(const sim_request *request);

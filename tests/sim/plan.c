@@ -196,6 +196,11 @@ static void draw_etcd(sim_plan *plan, uint32_t life)
         rough->cut_max_ms = 6000;
         plan->chaos_ns = 8 * SIM_NS_S;
     }
+    if (sim_bug_planted == SIM_BUG_EARLY_END) {
+        rough->calm_max_ms = 1000;
+        rough->freeze_max_ms = rough->cut_max_ms = 5000;
+        plan->chaos_ns = 8 * SIM_NS_S;
+    }
 }
 
 static sim_ending draw_ending(const sim_plan *plan, uint32_t life)

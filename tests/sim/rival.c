@@ -15,6 +15,8 @@
 
 void __real_fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns);
 void __wrap_fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns);
+fm_fence_verdict __real_fm_world_log_end(void *context, uint64_t world, bool is_left, char *error);
+fm_fence_verdict __wrap_fm_world_log_end(void *context, uint64_t world, bool is_left, char *error);
 
 static struct {
     sim_source source;
@@ -56,6 +58,16 @@ void __wrap_fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns)
     rival.store = store;
     rival.sure_until_ns = until_ns;
     __real_fm_world_log_set_sure(store, until_ns);
+}
+
+fm_fence_verdict __wrap_fm_world_log_end(void *context, uint64_t world, bool is_left, char *error)
+{
+    fm_fence_verdict verdict = __real_fm_world_log_end(context, world, is_left, error);
+    if (verdict == FM_FENCE_WAITING && sim_bug_planted == SIM_BUG_EARLY_END) {
+        fm_world_log_forget(context, world);
+        return FM_FENCE_COMMITTED;
+    }
+    return verdict;
 }
 
 // ---- taking ------------------------------------------------------------------------------------

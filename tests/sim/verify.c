@@ -3,7 +3,7 @@
 #include "tests/sim/verify.h"
 
 #include "server/journal/replay.h"
-#include "tests/sim/kernel.h"
+#include "tests/sim/etcd_store.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -21,6 +21,13 @@ static void must(fm_status status, const char *path, const char *error)
     if (status != FM_OK) {
         sim_fail("the journal %s cannot be replayed: %s", path, error);
     }
+}
+
+// A node does not look at the files that an earlier process has left: one may be half made, of a
+// world that was never begun.
+static bool is_left_over(const char *path)
+{
+    return sim_etcd != NULL && sim_etcd_find("owner/%016llx", strtoull(path, NULL, 10)) == NULL;
 }
 
 static uint64_t verify(const char *path, fm_workers *workers)
@@ -56,7 +63,7 @@ uint64_t sim_verify_journals(void)
     FM_ASSERT(count >= 0);
     must(fm_workers_create(1, &workers), ".", "no memory");
     for (int i = 0; i < count; i++) {
-        ticks += verify(entries[i]->d_name, workers);
+        ticks += is_left_over(entries[i]->d_name) ? 0 : verify(entries[i]->d_name, workers);
         free(entries[i]);
     }
     free(entries);

@@ -185,7 +185,8 @@ namespace Fogmarch
                 .Set("name", name);
         }
 
-        /// <summary>Ends a world and gives its memory back. Its subscriptions end. Lowest role:
+        /// <summary>Ends a world and gives its memory back. Its subscriptions end. In a cluster that happens,
+        /// and is answered, once etcd has removed the world; moved: another node had it first. Lowest role:
         /// admin.</summary>
         /// <param name="world">number of the world</param>
         public Request WorldDestroy(long world)

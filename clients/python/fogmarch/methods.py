@@ -1157,7 +1157,9 @@ class Methods:
         self, *,
         world: int,
     ) -> None:
-        """Ends a world and gives its memory back. Its subscriptions end. Lowest role: admin.
+        """Ends a world and gives its memory back. Its subscriptions end. In a cluster that happens,
+        and is answered, once etcd has removed the world; moved: another node had it first.
+        Lowest role: admin.
 
         world: number of the world
         """

@@ -11,7 +11,7 @@
 
 struct fence {
     fm_journal_fence table;
-    fm_fence_verdict append, standing;
+    fm_fence_verdict append, standing, end;
     fm_journal_batch *first;
     uint32_t appends, ends;
     bool was_left;
@@ -53,12 +53,14 @@ static fm_fence_verdict check(void *context, uint64_t world)
     return ((const struct fence *)context)->standing;
 }
 
-static void end(void *context, uint64_t world, bool is_left)
+static fm_fence_verdict end(void *context, uint64_t world, bool is_left, char *error)
 {
+    (void)error;
     struct fence *fence = context;
     assert_int_equal(world, 7);
     fence->ends++;
     fence->was_left = is_left;
+    return is_left ? FM_FENCE_COMMITTED : fence->end;
 }
 
 static struct fm_written *start(struct fence *fence)
@@ -168,12 +170,57 @@ static void test_a_world_without_news(void **state)
     fm_written_destroy(written);
 }
 
+// Its client hears of the end of a world when its log is gone, and not before.
+static void test_a_world_is_destroyed_in_the_shared_log_first(void **state)
+{
+    (void)state;
+    for (uint32_t is_lost = 0; is_lost < 2; is_lost++) {
+        struct fence fence;
+        struct fm_written *written = start(&fence);
+        fence.append = fence.end = FM_FENCE_WAITING;
+        fm_written_tick(written, false); // which is gone with its world: it need not be committed
+        submit(written, true, false);
+        fm_journals_turn(written->journals);
+        assert_true(fm_journals_turn(written->journals) < UINT64_MAX); // tried again
+        assert_int_equal(fence.ends, 2);
+        assert_int_equal(written->released, 0);
+        assert_int_equal(written->given_up, 0);
+        fence.end = is_lost == 0 ? FM_FENCE_COMMITTED : FM_FENCE_LOST; // another node was faster
+        fm_journals_turn(written->journals);
+        assert_int_equal(written->released, 2);
+        assert_int_equal(written->given_up, is_lost == 0 ? 0 : 2);
+        assert_int_equal(fence.ends, 3 + is_lost);
+        assert_int_equal(fence.was_left, is_lost != 0);
+        fm_written_destroy(written);
+    }
+}
+
+// The writer stops, and etcd is silent: nobody knows.
+static void test_it_is_not_known_whether_a_world_is_destroyed(void **state)
+{
+    (void)state;
+    for (uint32_t is_left = 0; is_left < 2; is_left++) {
+        struct fence fence;
+        struct fm_written *written = start(&fence);
+        fence.append = fence.end = FM_FENCE_WAITING;
+        fm_written_tick(written, false);
+        submit(written, true, is_left != 0);
+        fm_journals_turn(written->journals);
+        fm_journals_stop(written->journals);
+        assert_int_equal(written->released, 2);
+        assert_int_equal(written->given_up, 2);
+        fm_written_destroy(written);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_lost_is_not_told),
         cmocka_unit_test(test_a_world_that_is_lost_while_it_ends),
         cmocka_unit_test(test_a_world_without_news),
+        cmocka_unit_test(test_a_world_is_destroyed_in_the_shared_log_first),
+        cmocka_unit_test(test_it_is_not_known_whether_a_world_is_destroyed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
