@@ -78,6 +78,7 @@ void fm_knowledge_destroy(fm_knowledge *knowledge)
     fm_bitmap_fini(&knowledge->blocked, memory);
     fm_bitmap_fini(&knowledge->blocked_transposed, memory);
     fm_bitmap_fini(&knowledge->stale, memory);
+    fm_bitmap_fini(&knowledge->sensed_from, memory);
     fm_memory_release(memory, knowledge->weights, cell_count);
     fm_cost_layer_fini(&knowledge->layer, memory);
     fm_memory_release(memory, knowledge->seen, cell_count);
@@ -327,10 +328,63 @@ static const fm_line_of_sight *sight_or_rules(const fm_knowledge *knowledge,
     return sight == NULL ? knowledge->sight : sight;
 }
 
+// ---- cells from which nothing is left to learn --------------------------------------------------
+
+void fm_knowledge_keep_sensed_from(fm_knowledge *knowledge)
+{
+    if (knowledge->sensed_from.words == NULL && !knowledge->omniscient) {
+        (void)!fm_bitmap_init(&knowledge->sensed_from, knowledge->truth->width,
+                              knowledge->truth->height, false, knowledge->memory);
+    }
+}
+
+// Whether the cell is noted, or may be: only what units see by the world's rules is.
+static bool notes_sensed_from(const fm_knowledge *knowledge, const fm_line_of_sight *sight)
+{
+    return knowledge->sensed_from.words != NULL && sight == knowledge->sight;
+}
+
+// Other threads may set bits of the same word.
+static void note_sensed_from(const fm_knowledge *knowledge, fm_cell cell)
+{
+    uint64_t *row = fm_bitmap_row(&knowledge->sensed_from, (int32_t)fm_cell_y(cell));
+    __atomic_fetch_or(&row[fm_cell_x(cell) >> 6], (uint64_t)1 << (fm_cell_x(cell) & 63),
+                      __ATOMIC_RELAXED);
+}
+
+static bool was_sensed_from(const fm_knowledge *knowledge, fm_cell cell)
+{
+    const uint64_t *row = fm_bitmap_row(&knowledge->sensed_from, (int32_t)fm_cell_y(cell));
+    uint64_t word = __atomic_load_n(&row[fm_cell_x(cell) >> 6], __ATOMIC_RELAXED);
+    return word >> (fm_cell_x(cell) & 63) & 1;
+}
+
+// From around an edited cell there is something to learn again: the cell, and what it hid.
+static void forget_sensed_around(fm_knowledge *knowledge, fm_cell cell)
+{
+    if (knowledge->sensed_from.words == NULL) {
+        return;
+    }
+    uint32_t radius = knowledge->sight->rules.radius, x = fm_cell_x(cell), y = fm_cell_y(cell);
+    uint32_t x_first = x < radius ? 0 : x - radius, y_first = y < radius ? 0 : y - radius;
+    uint32_t x_last = fm_min(x + radius, knowledge->truth->width - 1);
+    uint32_t y_last = fm_min(y + radius, knowledge->truth->height - 1);
+    for (uint32_t row = y_first; row <= y_last; row++) {
+        for (uint32_t word = x_first >> 6; word <= x_last >> 6; word++) {
+            fm_bitmap_row(&knowledge->sensed_from, (int32_t)row)[word] &=
+                ~span_mask(word, x_first, x_last);
+        }
+    }
+}
+
 void fm_knowledge_sense(fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell)
 {
     if (!knowledge->omniscient) {
-        see_from(knowledge, sight_or_rules(knowledge, sight), cell, learn_seen, knowledge);
+        sight = sight_or_rules(knowledge, sight);
+        see_from(knowledge, sight, cell, learn_seen, knowledge);
+        if (notes_sensed_from(knowledge, sight)) {
+            note_sensed_from(knowledge, cell);
+        }
     }
 }
 
@@ -348,8 +402,12 @@ bool fm_knowledge_has_news(const fm_knowledge *knowledge, const fm_line_of_sight
                            fm_cell cell)
 {
     sight = sight_or_rules(knowledge, sight);
+    bool notes = notes_sensed_from(knowledge, sight);
+    if (knowledge->omniscient || (notes && was_sensed_from(knowledge, cell))) {
+        return false;
+    }
     int32_t radius = (int32_t)sight->rules.radius;
-    for (int32_t dy = -radius; !knowledge->omniscient && dy <= radius; dy++) {
+    for (int32_t dy = -radius; dy <= radius; dy++) {
         struct span span;
         if (!span_of(knowledge, sight, cell, dy, &span)) {
             continue;
@@ -359,6 +417,9 @@ bool fm_knowledge_has_news(const fm_knowledge *knowledge, const fm_line_of_sight
                 return true;
             }
         }
+    }
+    if (notes) {
+        note_sensed_from(knowledge, cell);
     }
     return false;
 }
@@ -519,6 +580,7 @@ void fm_knowledge_note_edit(fm_knowledge *knowledge, fm_cell cell, fm_terrain te
         learn_cell(knowledge, cell, true);
         return;
     }
+    forget_sensed_around(knowledge, cell);
     if (fm_bitmap_get(&knowledge->known, cell) && !fm_bitmap_get(&knowledge->stale, cell)) {
         fm_bitmap_set(&knowledge->stale, cell);
         knowledge->seen[fm_grid_index(knowledge->truth, cell)] = (uint8_t)terrain_before;
@@ -674,8 +736,8 @@ size_t fm_knowledge_bytes(const fm_knowledge *knowledge)
     }
     return sizeof *knowledge + classes + knowledge->known.size + knowledge->blocked.size +
            knowledge->blocked_transposed.size + knowledge->stale.size +
-           (knowledge->weights != NULL ? cell_count : 0) + fm_cost_layer_bytes(&knowledge->layer) +
-           (knowledge->seen != NULL ? cell_count : 0) + fm_change_log_bytes(&knowledge->log) +
-           fm_tile_map_bytes(&knowledge->tiles) +
+           knowledge->sensed_from.size + (knowledge->weights != NULL ? cell_count : 0) +
+           fm_cost_layer_bytes(&knowledge->layer) + (knowledge->seen != NULL ? cell_count : 0) +
+           fm_change_log_bytes(&knowledge->log) + fm_tile_map_bytes(&knowledge->tiles) +
            knowledge->learned_capacity * sizeof *knowledge->learned;
 }

@@ -71,6 +71,7 @@ typedef struct fm_knowledge {
     uint8_t *weights;             // as seen, 1 where unknown; NULL while the grid is unweighted
     fm_bitmap stale;              // known, but edited since; empty until the map is first edited
     uint8_t *seen;                // terrain as last seen, of stale cells; NULL until then
+    fm_bitmap sensed_from;        // cells from which nothing is left to learn; empty until kept
     fm_cost_layer layer;          // what the game adds for the team; empty until it does
     fm_view view;                 // of `blocked`, and the weights of the layer or `weights`: what
                                   // planners get
@@ -104,10 +105,17 @@ void fm_knowledge_destroy(fm_knowledge *knowledge);
 
 /// Whether fm_knowledge_sense() may learn something there: some cell within reach is unknown or was
 /// edited since it was seen. May be true when nothing would be learned, never the other way round.
+/// Several threads may ask at once.
 ///
 /// @param sight  how this unit sees; NULL: by the world's rules. The same below
 bool fm_knowledge_has_news(const fm_knowledge *knowledge, const fm_line_of_sight *sight,
                            fm_cell cell);
+
+/// Begins to note from which cells there is nothing left to learn by the world's sight. The two
+/// functions around this one then read one bit for most units, which walk where others have walked.
+/// Only for teams with many units: it takes a bit for each cell. Without memory nothing happens.
+/// Serial stages only.
+void fm_knowledge_keep_sensed_from(fm_knowledge *knowledge);
 
 /// A unit of the team stands on `cell` and looks around. When a list cannot grow, what was seen is
 /// known all the same, and the team's planners start over.

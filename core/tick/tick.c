@@ -15,6 +15,7 @@
 #include "core/world/world_state.h"
 
 #define MANY_TEAMS 64u // from which on prefetching pays
+#define MANY_UNITS 64u // of a team, which then notes from where it has looked
 
 // ---- sense --------------------------------------------------------------------------------------
 
@@ -138,10 +139,14 @@ static void stage_sense(struct fm_tick *t)
         fm_agents_mark_all(world, FM_MARK_LOOK);
         world->interval.map_edited = false;
     }
-    fm_workers_run(t->workers, fm_mark_words(world), 4, find_news, world);
     for (uint32_t i = 0; i < world->teams.count; i++) {
-        world->teams.list[i].sensing_count = 0;
+        struct fm_team *team = &world->teams.list[i];
+        team->sensing_count = 0;
+        if (team->account.agents >= MANY_UNITS) {
+            fm_knowledge_keep_sensed_from(team->knowledge);
+        }
     }
+    fm_workers_run(t->workers, fm_mark_words(world), 4, find_news, world);
     for_all_with_news(world, count_sensing);
     uint32_t first = 0;
     for (uint32_t i = 0; i < world->teams.count; i++) {

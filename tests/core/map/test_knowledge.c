@@ -3,6 +3,7 @@
 // Method: a plain model runs beside the real knowledge. Agents stand at random cells of random maps
 // and look; after each look every cell of the map is compared: seen cells are known as they were
 // when last seen, the others are unknown and count as free. In between, the true map is edited.
+// Some knowledges note from which cells nothing is left to learn, and no agent looks from there.
 
 #include "core/generate/generate.h"
 #include "core/map/knowledge.h"
@@ -116,9 +117,14 @@ static void knows_what_it_has_seen(void **state)
             FM_OK);
         assert_int_equal(fm_knowledge_prepare_for_edits(knowledge), FM_OK);
         struct model *model = calloc(1, sizeof *model);
+        bool notes = fm_random_below(&random, 2) == 0;
+        if (notes) {
+            fm_knowledge_keep_sensed_from(knowledge);
+        }
+        uint32_t side = 1 + fm_random_below(&random, 8); // many looks from the same cells, or few
         for (uint32_t step = 0; step < 40; step++) {
-            uint32_t x = fm_random_below(&random, grid->width);
-            uint32_t y = fm_random_below(&random, grid->height);
+            uint32_t x = fm_random_below(&random, fm_min(grid->width, side * side));
+            uint32_t y = fm_random_below(&random, fm_min(grid->height, side * side));
             if (fm_random_below(&random, 3) == 0) {
                 fm_terrain before = (fm_terrain)grid->terrain[y * grid->width + x];
                 fm_terrain after =
@@ -127,7 +133,12 @@ static void knows_what_it_has_seen(void **state)
                     fm_knowledge_note_edit(knowledge, fm_cell_at(x, y), before);
                 }
             } else {
-                fm_knowledge_sense(knowledge, NULL, fm_cell_at(x, y));
+                // As the sense stage does: who has no news does not look.
+                if (fm_knowledge_has_news(knowledge, NULL, fm_cell_at(x, y))) {
+                    fm_knowledge_sense(knowledge, NULL, fm_cell_at(x, y));
+                    assert_true(!notes ||
+                                !fm_knowledge_has_news(knowledge, NULL, fm_cell_at(x, y)));
+                }
                 model_look(model, grid, sight, fm_cell_at(x, y));
             }
             compare(model, knowledge);
