@@ -34,13 +34,22 @@
 #include "core/search/nearest.h"
 #include "core/search/scratch.h"
 
+#include <string.h>
+
 #define LOOKS_PER_UNIT 64u // pairs of a change and a line of the path charged as one jump point
 #define TURNS_SPARE    4u  // before a path, for paths back to it
-#define REJOIN_AHEAD   4u // steps along its path, to the cell where a pushed agent comes back to it
+#define TURNS_BACK     2u  // of a path back, at most
+#define REJOIN_AHEAD   8u // steps along its path, to the cell where a pushed agent comes back to it
+#define PUSHED_MAX     4u // steps from where its search began: it continues
 #define REJOIN_STEPS   8u // of the path back, at most
 #define REJOINED_MAX   16u // then the next push makes it search
 #define REPLAN_STEPS   4u  // between two searches for walls that are farther than NEAR_STEPS
 #define NEAR_STEPS     3u
+// How steps off the path are ranked, see jps_distances().
+#define LINES_NEAR   4u // of the path, on which a cell is looked for
+#define TURN_STEPS   8u // to turns that the path leads to by two neighbouring directions
+#define CORNER_STEPS 2u // to a turn, from where a cell
+#define PAST_STEPS   5u // past it counts
 
 struct jps {
     const fm_view *view;
@@ -245,19 +254,62 @@ static bool find_bend(const fm_view *view, fm_cell from, fm_cell to, fm_cell *be
     return *bend != FM_CELL_NONE && walk(view, *bend, across, slant) == to;
 }
 
-// An agent that was pushed off its path goes back to it a little farther on, if nothing is in
-// between. The path back is written before what is left of the path.
-static bool go_back(struct jps *p, fm_cell cell)
+// The cell of the path some steps on from a cell on the line to turn number `*i`, or the goal.
+// Receives in `*i` the number of the turn that ends its line.
+static fm_cell cell_along(const struct jps *p, fm_cell cell, uint32_t steps, uint32_t *i)
 {
-    if (!p->rejoin || p->rejoined == REJOINED_MAX || p->ahead < 3 || p->ahead == p->turn_count) {
+    for (;; *i += 1) {
+        struct line line = line_of(cell, p->turns[*i]);
+        int32_t part = line.steps < (int32_t)steps ? line.steps : (int32_t)steps;
+        cell = fm_cell_at((uint32_t)(line.x + part * line.dx), (uint32_t)(line.y + part * line.dy));
+        steps -= (uint32_t)part;
+        if (steps == 0 || *i + 1 == p->turn_count) {
+            return cell;
+        }
+    }
+}
+
+// Makes room for a path back before what is left of the path. A unit in a crowd is pushed more
+// often than its path turns. False when out of memory.
+static bool make_room(struct jps *p)
+{
+    if (p->ahead > TURNS_BACK) {
+        return true;
+    }
+    uint32_t left = p->turn_count - p->ahead, capacity = TURNS_SPARE + 1 + left;
+    fm_cell *turns = fm_memory_allocate(p->memory, capacity * sizeof *turns);
+    if (turns == NULL) {
         return false;
     }
-    struct line line = line_of(p->start, p->turns[p->ahead]);
-    int32_t steps = line.steps < (int32_t)REJOIN_AHEAD ? line.steps : (int32_t)REJOIN_AHEAD;
-    fm_cell meeting =
-        fm_cell_at((uint32_t)(line.x + steps * line.dx), (uint32_t)(line.y + steps * line.dy));
-    fm_cell bend;
-    if (meeting == cell || !find_bend(p->view, cell, meeting, &bend)) {
+    memcpy(turns + TURNS_SPARE + 1, p->turns + p->ahead, left * sizeof *turns);
+    fm_memory_release(p->memory, p->turns, p->turn_capacity * sizeof *p->turns);
+    p->turns = turns;
+    p->turn_count = p->turn_capacity = capacity;
+    p->ahead = TURNS_SPARE + 1;
+    return true;
+}
+
+// An agent that was pushed off its path goes back to it a little farther on, where nothing is in
+// between: the farther, the fewer steps go to waste. The path back takes the place of what it cuts
+// off.
+static bool go_back(struct jps *p, fm_cell cell)
+{
+    if (!p->rejoin || p->rejoined == REJOINED_MAX || p->ahead == p->turn_count) {
+        return false;
+    }
+    fm_cell meeting = FM_CELL_NONE, bend;
+    uint32_t i = p->ahead;
+    bool found = false;
+    for (uint32_t steps = REJOIN_AHEAD; !found && steps >= 2; steps -= 2) {
+        i = p->ahead;
+        meeting = cell_along(p, p->start, steps, &i);
+        found = meeting != cell && find_bend(p->view, cell, meeting, &bend);
+    }
+    if (!found) {
+        return false;
+    }
+    p->ahead = i;
+    if (!make_room(p)) {
         return false;
     }
     if (meeting != p->turns[p->ahead]) {
@@ -445,7 +497,7 @@ static void jps_set_starts(void *self, const fm_cell *cells, uint32_t count)
     struct jps *p = self;
     FM_ASSERT(count == 1);
     if (p->state == FM_PLAN_RUNNING && p->begun && p->rejoin && p->nearest_search == NULL &&
-        fm_turn_steps(p->start, cells[0]) <= REJOIN_AHEAD) {
+        fm_turn_steps(p->start, cells[0]) <= PUSHED_MAX) {
         p->pushed_to = cells[0]; // it will be near enough to the path to go back to it
         return;
     }
@@ -554,18 +606,67 @@ static fm_cell jps_next_step(const void *self, fm_cell start)
     return fm_cell_step(start, fm_turn_direction(start, p->turns[p->ahead]));
 }
 
-// The path keeps no distances. Near the agent it leads straight to its next turn, so the distance
-// to that shows which neighbour is a step on the path and which one leads off it.
+// The first turn of the path after a cell near where the agent stands: as the agent's own, unless
+// the cell lies farther on along the path. May be turn_count.
+static uint32_t turn_after(const struct jps *p, fm_cell from)
+{
+    uint32_t end = fm_min(p->turn_count, p->ahead + LINES_NEAR);
+    for (uint32_t i = p->ahead; from != p->start && i < end; i++) {
+        struct line line = line_of(line_begin(p, i), p->turns[i]);
+        if (line_contains(&line, from)) {
+            return i + (from == p->turns[i]);
+        }
+    }
+    return p->ahead;
+}
+
+// The last turn, from number i on, to which the path leads by steps of two neighbouring directions,
+// of those that are near: in whatever order these steps are made, it is as far.
+static uint32_t turn_in_reach(const struct jps *p, fm_cell from, uint32_t i)
+{
+    uint32_t cost = fm_view_distance(p->view, from, p->turns[i]);
+    for (; i + 1 < p->turn_count && cost < TURN_STEPS * p->view->step[0]; i++) {
+        cost += fm_view_distance(p->view, p->turns[i], p->turns[i + 1]);
+        if (fm_view_distance(p->view, from, p->turns[i + 1]) != cost) {
+            break;
+        }
+    }
+    return i;
+}
+
+// How far it is from a cell near the path to a turn and on to a cell past it; straight there, where
+// nothing is in between.
+static uint32_t distance_past(const struct jps *p, fm_cell from, fm_cell turn, fm_cell past)
+{
+    fm_cell bend;
+    uint32_t straight = fm_view_distance(p->view, from, past);
+    uint32_t by_turn =
+        fm_view_distance(p->view, from, turn) + fm_view_distance(p->view, turn, past);
+    return straight < by_turn && find_bend(p->view, from, past, &bend) ? straight : by_turn;
+}
+
+// The path keeps no distances. Near the agent it leads straight to a turn, so the distance to that
+// shows which neighbour is a step on the path and which one leads off it. At a corner hardly any
+// cell is nearer to it than the agent's own: there the distance to a cell past it says which cells
+// lead round the corner as well, so that a crowd does not queue for the one at the corner.
 static void jps_distances(const void *self, fm_cell start, uint32_t moves,
                           uint32_t distances[FM_DIRECTION_COUNT + 1])
 {
     const struct jps *p = self;
-    bool on_path = has_path(p) && start == p->start && p->ahead < p->turn_count;
-    fm_cell ahead = on_path ? p->turns[p->ahead] : p->goal;
-    distances[FM_DIRECTION_COUNT] = fm_view_distance(p->view, start, ahead);
+    uint32_t i = has_path(p) ? turn_after(p, start) : p->turn_count;
+    fm_cell turn = p->goal, past = p->goal;
+    if (i < p->turn_count) {
+        i = turn_in_reach(p, start, i);
+        turn = past = p->turns[i];
+        if (i + 1 < p->turn_count && fm_turn_steps(start, turn) <= CORNER_STEPS) {
+            i += 1;
+            past = cell_along(p, turn, PAST_STEPS, &i);
+        }
+    }
+    distances[FM_DIRECTION_COUNT] = distance_past(p, start, turn, past);
     for (; moves != 0; moves &= moves - 1) {
         uint32_t d = (uint32_t)__builtin_ctz(moves);
-        distances[d] = fm_view_distance(p->view, fm_cell_step(start, d), ahead);
+        distances[d] = distance_past(p, fm_cell_step(start, d), turn, past);
     }
 }
 
