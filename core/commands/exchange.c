@@ -2,6 +2,7 @@
 
 #include "core/commands/exchange.h"
 
+#include "core/commands/placing.h"
 #include "core/crowd/crowd.h"
 #include "core/orders/order_end.h"
 #include "core/world/agent_marks.h"
@@ -146,7 +147,9 @@ void fm_exchange_agent(fm_world *world, struct fm_agent *agent, uint32_t new_tea
                                                      .new_team = new_team,
                                                      .cell = agent->cell,
                                                      .reason = FM_LEAVE_TURNED});
+    fm_agent_leave(world, agent);
     change_team(world, agent, new_team);
+    fm_agent_enter(world, agent);
     for (uint32_t next = agent->passengers; next != 0;) {
         struct fm_agent *passenger = fm_agent_at(world, next - 1);
         change_team(world, passenger, new_team);

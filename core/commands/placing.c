@@ -6,6 +6,7 @@
 #include "core/world/agent_marks.h"
 #include "core/world/crowd_state.h"
 #include "core/world/due.h"
+#include "core/world/team.h"
 #include "core/world/true_map.h"
 #include "core/world/world_classes.h"
 #include "core/world/world_parts.h"
@@ -16,8 +17,9 @@ void fm_agent_enter(fm_world *world, const struct fm_agent *agent)
 {
     fm_occupancy *occupancy = fm_world_occupancy(world);
     if (occupancy != NULL) {
-        fm_occupancy_enter(occupancy, agent->cell, fm_world_class_size(world, agent->class_index),
-                           fm_agent_id_of(world, agent).index1);
+        uint32_t size = fm_world_class_size(world, agent->class_index);
+        fm_occupancy_enter(occupancy, agent->cell, size, fm_agent_id_of(world, agent).index1);
+        fm_team_of(world, agent->team)->large_count += size > 1;
     }
 }
 
@@ -25,8 +27,9 @@ void fm_agent_leave(fm_world *world, const struct fm_agent *agent)
 {
     fm_occupancy *occupancy = fm_world_occupancy(world);
     if (occupancy != NULL) {
-        fm_occupancy_leave(occupancy, agent->cell, fm_world_class_size(world, agent->class_index),
-                           fm_agent_id_of(world, agent).index1);
+        uint32_t size = fm_world_class_size(world, agent->class_index);
+        fm_occupancy_leave(occupancy, agent->cell, size, fm_agent_id_of(world, agent).index1);
+        fm_team_of(world, agent->team)->large_count -= size > 1;
     }
 }
 

@@ -31,6 +31,6 @@ FM_CHECKED fm_status fm_placing_move(fm_world *world, const fm_command *command,
 /// if a cell holds one unit.
 void fm_placing_push_out(fm_world *world);
 
-/// Notes that an agent stands, or no longer stands, in its cell.
+/// Notes that an agent stands, or no longer stands, in its cell, by its team and its class.
 void fm_agent_enter(fm_world *world, const struct fm_agent *agent);
 void fm_agent_leave(fm_world *world, const struct fm_agent *agent);

@@ -129,24 +129,16 @@ static bool is_bold(const fm_world *world, const struct fm_agent *agent)
     return (age_of(world, agent) / BOLD_TICKS & 3) != 3;
 }
 
-static bool has_large_units(const fm_world *world)
-{
-    for (uint32_t i = 0; i < world->rules.class_count; i++) {
-        if (world->rules.classes[i].size > 1) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // Where large units are, several others may have to leave for one to make a step, and where all
 // push at once the free cells of a jam are never together. So of those that have been blocked for
-// some time most yield, in turns: they stand, and friends of any size may push them aside. The
-// classes decide, not the living units, so units of one cell yield in such a world, too.
+// some time most yield, in turns: they stand, and friends of any size may push them aside. Units of
+// one cell among themselves have no need of that, and move less with it: a team without large units
+// does not yield. Those of other teams do not count, it may not know of them.
 static bool yields(const fm_world *world, const struct fm_agent *agent)
 {
     uint64_t lot = fm_mix64(fm_agent_own_name(agent).index1) % YIELD_SPELLS;
-    return agent->order.id != 0 && agent->hindered > 2 * YIELD_AFTER && has_large_units(world) &&
+    return agent->order.id != 0 && agent->hindered > 2 * YIELD_AFTER &&
+           fm_team_of(world, agent->team)->large_count > 0 &&
            (world->tick / YIELD_TICKS + lot) % YIELD_SPELLS != 0 &&
            !fm_occupancy_is_free(world->crowd.occupancy, agent->next,
                                  world->rules.classes[agent->class_index].size,

@@ -36,6 +36,9 @@ struct fm_team {
     uint32_t stuck_left; // agents that were stuck at the last search for jams: at most so many wait
                          // for help
     uint32_t stuck_next; // member whose turn was last
+    // Living agents larger than one cell, where a cell holds one unit: fm_agent_enter() and
+    // fm_agent_leave() count them.
+    uint32_t large_count;
 };
 
 // The teams; team t is at t - 1. Whose: core/commands/teams.c and core/saves. Of a team its jams
