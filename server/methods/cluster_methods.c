@@ -40,6 +40,20 @@ static fm_node_entry own_entry(fm_node *node)
     return own;
 }
 
+void fm_pack_seeds(msgpack_packer *packer, const fm_hub *hub)
+{
+    static fm_node_entry entries[FM_NODES_MAX]; // as above
+    uint32_t count = hub->node == NULL ? 0 : fm_node_list(hub->node, entries);
+    fm_pack_text(packer, "seeds");
+    msgpack_pack_array(packer, count);
+    for (uint32_t i = 0; i < count; i++) {
+        msgpack_pack_map(packer, 3);
+        fm_pack_key_text(packer, "node", entries[i].name);
+        fm_pack_key_text(packer, "tcp", entries[i].tcp);
+        fm_pack_key_text(packer, "http", entries[i].http);
+    }
+}
+
 static fm_status locate_here(fm_session *session, const fm_request *request, uint64_t number,
                              const char *name)
 {

@@ -4,6 +4,7 @@
 
 #include "server/base/clock.h"
 #include "server/base/log.h"
+#include "server/methods/cluster_methods.h"
 #include "server/methods/issuance.h"
 #include "server/relay/relay.h"
 
@@ -167,22 +168,6 @@ static void pack_resume(msgpack_packer *packer, const fm_session *session)
     sodium_memzero(text, sizeof text);
 }
 
-// Nodes for clients to try when this node dies, or does not have their world.
-static void pack_seeds(msgpack_packer *packer, const fm_hub *hub)
-{
-    static fm_node_entry entries[FM_NODES_MAX]; // too large for the stack; the event loop's
-    uint32_t count = hub->node == NULL ? 0 : fm_node_list(hub->node, entries);
-    fm_pack_key_text(packer, "node", hub->node == NULL ? "" : fm_node_name(hub->node));
-    fm_pack_text(packer, "seeds");
-    msgpack_pack_array(packer, count);
-    for (uint32_t i = 0; i < count; i++) {
-        msgpack_pack_map(packer, 3);
-        fm_pack_key_text(packer, "node", entries[i].name);
-        fm_pack_key_text(packer, "tcp", entries[i].tcp);
-        fm_pack_key_text(packer, "http", entries[i].http);
-    }
-}
-
 static void welcome(fm_session *session, const fm_request *request)
 {
     if (request->is_notification) {
@@ -203,7 +188,9 @@ static void welcome(fm_session *session, const fm_request *request)
     }
     pack_resume(&reply.packer, session);
     pack_limits(&reply.packer, session->hub->config);
-    pack_seeds(&reply.packer, session->hub);
+    const fm_node *node = session->hub->node;
+    fm_pack_key_text(&reply.packer, "node", node == NULL ? "" : fm_node_name(node));
+    fm_pack_seeds(&reply.packer, session->hub);
     fm_reply_send(session, &reply);
 }
 

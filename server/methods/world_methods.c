@@ -4,6 +4,7 @@
 
 #include "core/generate/generate.h"
 #include "server/base/log.h"
+#include "server/methods/cluster_methods.h"
 #include "server/methods/creation.h"
 #include "server/methods/issuance.h"
 #include "server/relay/relay.h"
@@ -406,7 +407,8 @@ fm_status fm_take_world_list(fm_session *session, const fm_request *request, cha
     }
     fm_reply reply;
     fm_reply_begin(&reply, request->id);
-    msgpack_pack_map(&reply.packer, 1);
+    msgpack_pack_map(&reply.packer, 2);
+    fm_pack_seeds(&reply.packer, session->hub);
     fm_pack_text(&reply.packer, "worlds");
     uint32_t count = 0;
     for (uint32_t i = 0; i < session->hub->host_count; i++) {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOURCES_MAX     32u // bits of world.listed_by
+#define SOURCES_MAX     64u // bits of world.listed_by
 #define CHECK_PERIOD_MS 50u
 #define LIST_NS         FM_NS_PER_S
 #define RETRY_NS        FM_NS_PER_S
@@ -31,13 +31,14 @@ struct source {
     bool has_listed; // since it was connected
     bool list_waits;
     uint64_t listed_ns, retry_ns;
+    uint64_t named_ns; // when it was last named by another source; UINT64_MAX: by the settings
 };
 
 struct world {
     struct world *next;
     fm_host *host;
     fm_feed *feed;
-    uint32_t listed_by;   // sources, as bits
+    uint64_t listed_by;   // sources, as bits
     uint32_t used;        // index of the source that its feed connects to
     uint64_t listed_tick; // as last heard
     uint64_t unlisted_ns; // since when no source lists it; 0: listed, or no source is connected
@@ -134,7 +135,7 @@ static void add_world(struct source *source, const msgpack_object *info)
         return;
     }
     world->host = host;
-    world->listed_by = 1u << source->index;
+    world->listed_by = UINT64_C(1) << source->index;
     world->used = source->index;
     world->feed = fm_feed_create(hub, host, &relay->access, &relay->counts);
     if (world->feed == NULL || !keep_info(world, info)) {
@@ -212,7 +213,7 @@ static void take_list_entry(struct source *source, const msgpack_object *entry)
     if (world == NULL) {
         ask_about(source, number);
     } else if (is_same(world->host, entry)) { // else the old one ends because it is not listed
-        world->listed_by |= 1u << source->index;
+        world->listed_by |= UINT64_C(1) << source->index;
         take_summary(world, entry);
     }
 }
@@ -220,9 +221,11 @@ static void take_list_entry(struct source *source, const msgpack_object *entry)
 static void unlist(struct source *source)
 {
     for (struct world *world = source->relay->worlds; world != NULL; world = world->next) {
-        world->listed_by &= ~(1u << source->index);
+        world->listed_by &= ~(UINT64_C(1) << source->index);
     }
 }
+
+static void take_seeds(struct source *source, const msgpack_object *result);
 
 static void on_list(void *context, uint64_t id, const fm_client_error *error,
                     const msgpack_object *result)
@@ -234,6 +237,7 @@ static void on_list(void *context, uint64_t id, const fm_client_error *error,
         return;
     }
     source->has_listed = true;
+    take_seeds(source, result);
     unlist(source);
     const msgpack_object *worlds = fm_object_get(result, "worlds");
     for (uint32_t i = 0; i < fm_object_count(worlds); i++) {
@@ -261,31 +265,78 @@ static const fm_upstream_events source_events = {
     .closed = on_source_closed,
 };
 
-static bool has_source(const fm_relay *relay, const char *address)
+static struct source *find_source(fm_relay *relay, const char *address)
 {
     for (uint32_t i = 0; i < relay->source_count; i++) {
         if (strcmp(relay->sources[i].address, address) == 0) {
-            return true;
+            return &relay->sources[i];
         }
     }
-    return false;
+    return NULL;
 }
 
-// @return false when out of memory
-static bool add_source(fm_relay *relay, const char *address)
+// Nodes come and go, and each process may have another address. NULL: all are there
+static struct source *find_gone(fm_relay *relay)
 {
-    if (has_source(relay, address) || relay->source_count == SOURCES_MAX) {
-        return true;
+    struct source *found = NULL;
+    for (uint32_t i = 0; i < relay->source_count; i++) {
+        struct source *source = &relay->sources[i];
+        if (source->named_ns != UINT64_MAX && fm_upstream_is_closed(source->upstream) &&
+            (found == NULL || source->named_ns < found->named_ns)) {
+            found = source;
+        }
+    }
+    return found;
+}
+
+// The place of a new source. NULL: there is none, or no memory
+static struct source *take_place(fm_relay *relay)
+{
+    if (relay->source_count == SOURCES_MAX) {
+        return find_gone(relay);
     }
     struct source *source = &relay->sources[relay->source_count];
     *source = (struct source){.relay = relay, .index = relay->source_count};
-    snprintf(source->address, sizeof source->address, "%s", address);
     source->upstream = fm_upstream_create(relay->hub->loop, &relay->access, &source_events, source);
     relay->source_count += source->upstream != NULL;
-    return source->upstream != NULL;
+    return source->upstream != NULL ? source : NULL;
 }
 
-// A cluster's nodes come and go: all nodes that one of them names become sources.
+// @param now_ns  UINT64_MAX: the settings name it
+// @return whether it is a source now
+static bool add_source(fm_relay *relay, const char *address, uint64_t now_ns)
+{
+    struct source *source = find_source(relay, address);
+    bool is_new = source == NULL;
+    // One that comes later does not make a relay unready again.
+    bool was_ready = relay->source_count > 0 && fm_relay_is_ready(relay);
+    source = is_new ? take_place(relay) : source;
+    if (source == NULL) {
+        return false;
+    }
+    if (is_new) {
+        snprintf(source->address, sizeof source->address, "%s", address);
+        source->was_tried = was_ready;
+        source->retry_ns = 0;
+    }
+    source->named_ns = !is_new && source->named_ns > now_ns ? source->named_ns : now_ns;
+    return true;
+}
+
+static void take_seeds(struct source *source, const msgpack_object *result)
+{
+    char address[FM_UPSTREAM_ADDRESS_SIZE];
+    const msgpack_object *seeds = fm_object_get(result, "seeds");
+    for (uint32_t i = 0; i < fm_object_count(seeds); i++) {
+        if (fm_object_text(fm_object_at(seeds, i), "tcp", address, sizeof address) &&
+            address[0] != '\0') {
+            (void)add_source(source->relay, address, fm_clock_now_ns());
+        }
+    }
+}
+
+// All nodes of a cluster that one of them names become sources: here, and each time it lists its
+// worlds, because nodes join later.
 static void on_source_opened(void *context)
 {
     struct source *source = context;
@@ -294,7 +345,7 @@ static void on_source_opened(void *context)
     source->was_tried = true;
     fm_log(FM_LOG_INFO, "relays the worlds of", fm_log_text("address", source->address));
     for (uint32_t i = 0; i < count; i++) {
-        (void)add_source(source->relay, seeds[i]);
+        (void)add_source(source->relay, seeds[i], fm_clock_now_ns());
     }
     ask_for_list(source, fm_clock_now_ns());
 }
@@ -340,7 +391,7 @@ static const char *find_place(fm_relay *relay, struct world *world)
 {
     for (uint32_t i = 0; i < relay->source_count; i++) {
         uint32_t index = (world->used + i) % relay->source_count;
-        if ((world->listed_by & 1u << index) != 0) {
+        if ((world->listed_by & UINT64_C(1) << index) != 0) {
             world->used = index;
             return relay->sources[index].address;
         }
@@ -403,7 +454,8 @@ static void check_world(fm_relay *relay, struct world *world, uint64_t now_ns)
 {
     const char *node = fm_feed_node(world->feed);
     if (node[0] != '\0') {
-        (void)add_source(relay, node); // it may have joined the cluster later than the others
+        (void)add_source(relay, node,
+                         now_ns); // it may have joined the cluster later than the others
     }
     keep_whole_view(relay, world->host);
     fm_feed_check(world->feed, find_place(relay, world), now_ns);
@@ -473,7 +525,7 @@ static fm_status add_sources(fm_relay *relay, const char *addresses, char *error
     snprintf(copy, sizeof copy, "%s", addresses);
     for (char *address = strtok_r(copy, ", ", &rest); address != NULL;
          address = strtok_r(NULL, ", ", &rest)) {
-        if (!add_source(relay, address)) {
+        if (!add_source(relay, address, UINT64_MAX)) {
             snprintf(error, FM_RELAY_ERROR_SIZE, "out of memory");
             return FM_ERR_NO_MEMORY;
         }

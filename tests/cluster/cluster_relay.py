@@ -2,6 +2,7 @@
 
 Goal    a relay that was given the address of one node only follows the world: after a move its spectators need
         no new keyframe, after a node's death they may get one; they always see what the world's node shows.
+        Worlds of nodes that join later are shown like the others.
 Method  two nodes and etcd on loopback, a relay, and its mirror compared with that of a direct subscription. The node
         to which the world moves joins the cluster after the relay has connected.
 """
@@ -9,6 +10,7 @@ Method  two nodes and etcd on loopback, a relay, and its mirror compared with th
 import os
 import re
 import tempfile
+import time
 import urllib.request
 
 import cluster
@@ -96,4 +98,31 @@ def following():
                 node.close()
 
 
-run([following])
+def worlds_of_nodes_that_join_later():
+    """A relay learns of the nodes, and shows their worlds."""
+    with Etcd() as etcd:
+        nodes = {"a": Node(etcd, "a")}
+        try:
+            nodes["a"].connect().close()
+            with Server("--relay-of", f"127.0.0.1:{nodes['a'].port}") as relay:
+                asker = relay.connect()
+                until(lambda: tried(asker, "world.list") is not None, "the relay")
+                time.sleep(2)  # it has long asked its only node
+                for name in ("b", "c"):
+                    nodes[name] = Node(etcd, name)
+                    admin = nodes[name].connect()
+                    until(lambda: len(admin.call("cluster.status")["nodes"]) == len(nodes), "all nodes")
+                    world = admin.call("world.create", name=f"of-{name}", generator="open", width=16, height=16,
+                                       tick_hz=20)["world"]
+                    assert locate(admin, world) == name
+                    until(lambda: any(one["world"] == world for one in asker.call("world.list")["worlds"]), "the world")
+                    view = View(relay.port, world)
+                    until(lambda: view.pump().tick is not None, "its picture")
+                    view.client.close(), admin.close()
+                asker.close()
+        finally:
+            for node in nodes.values():
+                node.close()
+
+
+run([following, worlds_of_nodes_that_join_later])

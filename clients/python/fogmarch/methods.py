@@ -93,6 +93,8 @@ WorldList = TypedDict('WorldList', {
     # of each: world, name, width, height, tick, agents, teams, paused, tick_hz, budget_ms, journal
     # (as in world.info); for players agents and teams are 0
     'worlds': list[dict[str, Any]],
+    # nodes of the cluster that live, as in hello: those have the other worlds
+    'seeds': list[dict[str, Any]],
 })
 
 # What world.info answers.
