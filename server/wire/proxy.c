@@ -18,6 +18,8 @@
 #define VERSION_PROXY  0x21
 #define TCP_4          0x11
 #define TCP_6          0x21
+#define FAMILY_MAX     3   // Unix; 0: not told
+#define KIND_MAX       2   // datagrams; 0: not told
 #define ADDRESSES_4    12u // bytes: two addresses, two ports
 #define ADDRESSES_6    36u
 
@@ -63,6 +65,11 @@ static void take_ipv6(fm_proxy_head *head, const void *bytes)
     take_address(head, &address);
 }
 
+static bool is_family(uint8_t byte)
+{
+    return byte >> 4 <= FAMILY_MAX && (byte & 15) <= KIND_MAX;
+}
+
 static fm_proxy_reading read_version_2(const uint8_t *bytes, size_t size, fm_proxy_head *head)
 {
     if (size < HEAD_SIZE) {
@@ -71,7 +78,7 @@ static fm_proxy_reading read_version_2(const uint8_t *bytes, size_t size, fm_pro
     size_t rest = (size_t)bytes[14] << 8 | bytes[15];
     uint8_t family = bytes[13];
     size_t needed = family == TCP_4 ? ADDRESSES_4 : family == TCP_6 ? ADDRESSES_6 : 0;
-    if ((bytes[12] != VERSION_LOCAL && bytes[12] != VERSION_PROXY) ||
+    if ((bytes[12] != VERSION_LOCAL && bytes[12] != VERSION_PROXY) || !is_family(family) ||
         rest > FM_PROXY_HEAD_MAX - HEAD_SIZE || (bytes[12] == VERSION_PROXY && rest < needed)) {
         return FM_PROXY_WRONG;
     }
@@ -83,6 +90,8 @@ static fm_proxy_reading read_version_2(const uint8_t *bytes, size_t size, fm_pro
         take_ipv4(head, bytes + HEAD_SIZE);
     } else if (bytes[12] == VERSION_PROXY && family == TCP_6) {
         take_ipv6(head, bytes + HEAD_SIZE);
+    } else {
+        head->is_unknown = bytes[12] == VERSION_PROXY;
     }
     return FM_PROXY_DONE;
 }
@@ -98,8 +107,12 @@ static fm_proxy_reading read_version_1(const uint8_t *bytes, size_t size, fm_pro
     uint8_t address[16];
     head->size = (size_t)(end - bytes) + 1;
     memcpy(line, bytes, head->size - 1);
+    if (strlen(line) != head->size - 1) {
+        return FM_PROXY_WRONG; // a NUL
+    }
     int words = sscanf(line, "PROXY %7s %63s", family, source);
     if (words >= 1 && strcmp(family, "UNKNOWN") == 0) {
+        head->is_unknown = true;
         return FM_PROXY_DONE;
     }
     if (words == 2 && strcmp(family, "TCP4") == 0 && inet_pton(AF_INET, source, address) == 1) {
@@ -175,6 +188,7 @@ static void hand_on(struct waiting *waiting, const fm_proxy_head *head, const ui
         memcpy(transport->peer, head->peer, sizeof transport->peer);
         transport->is_loopback = head->is_loopback;
     }
+    transport->is_loopback = transport->is_loopback && !head->is_unknown;
     proxies->accept(proxies->context, transport);
     if (transport->owner == waiting) {
         return;

@@ -7,7 +7,9 @@
 // Behind a proxy all clients have its address: limits of connections, subscriptions and wrong
 // tokens would be shared by all of them. A proxy whose address is in `trusted_proxies` names the
 // client in the first bytes of each connection. From other addresses such bytes are ordinary input.
-// A trusted proxy that does not send them is disconnected.
+// A trusted proxy that does not send them is disconnected. A client of whom the proxy says only that
+// it is one (UNKNOWN, UDP, a Unix socket) counts for the proxy's address, but never as one on this
+// machine, who needs no token where there are none.
 //
 // Bounds: FM_PROXY_HEAD_MAX bytes of a head, FM_PROXIES_WAITING_MAX connections without one, and
 // hello_timeout_s.
@@ -31,9 +33,10 @@ typedef enum fm_proxy_reading {
 
 // The contents of a head.
 typedef struct fm_proxy_head {
-    size_t size;   // bytes of it
-    bool has_peer; // else the connection is the proxy's own
-    char peer[64]; // an address as text
+    size_t size;     // bytes of it
+    bool has_peer;   // else the address stays the proxy's
+    bool is_unknown; // of a client whose address the proxy does not tell: nowhere near loopback
+    char peer[64];   // an address as text
     bool is_loopback;
 } fm_proxy_head;
 

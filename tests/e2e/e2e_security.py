@@ -193,6 +193,9 @@ def proxies_say_for_whom_they_are():
     with Server("--trusted-proxies", "127.0.0.1") as server:
         assert behind(server, version_2("203.0.113.7"))[0] == "denied", "not on this machine"
         assert behind(server, version_2("127.0.0.1"))[0] == "admin"
+        assert behind(server, version_2("203.0.113.7", command=0x20))[0] == "admin", "the proxy itself, which is here"
+        for head in (b"PROXY UNKNOWN\r\n", b"\r\n\r\n\0\r\nQUIT\n\x21\0\0\0", b"\r\n\r\n\0\r\nQUIT\n\x21\x31\0\x02/a"):
+            assert behind(server, head)[0] == "denied", "nobody knows where that client is"
     with Server("--trusted-proxies", "192.0.2.0/24") as server:
         assert behind(server, version_2("203.0.113.7"))[0] == "disconnected", "who is not trusted cannot say who it is"
         assert role_of(server) == "admin"

@@ -92,9 +92,48 @@ static void test_heads(void **state)
     }
 }
 
+#define VERSION_2 "\r\n\r\n\0\r\nQUIT\n"
+
+// Who is behind the proxy may be unknown; the proxy's own connections are not.
+static void test_unknown_clients(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t size;
+        fm_proxy_reading reading;
+        bool is_unknown;
+    } cases[] = {
+#define HEAD(bytes) bytes, sizeof bytes - 1
+        {HEAD("PROXY UNKNOWN\r\n"), FM_PROXY_DONE, true},
+        {HEAD("PROXY TCP4 192.0.2.7 192.0.2.1 1 2\r\n"), FM_PROXY_DONE, false},
+        {HEAD("PROXY TCP4 192.0.2.7\0 192.0.2.1 1 2\r\n"), FM_PROXY_WRONG, false},
+        {HEAD("PROXY TCP4 \x1b[31m 192.0.2.1 1 2\r\n"), FM_PROXY_WRONG, false},
+        {HEAD(VERSION_2 "\x20\0\0\0"), FM_PROXY_DONE, false},
+        {HEAD(VERSION_2 "\x20\x11\0\2ab"), FM_PROXY_DONE, false},
+        {HEAD(VERSION_2 "\x21\0\0\0"), FM_PROXY_DONE, true},
+        {HEAD(VERSION_2 "\x21\x31\0\2/a"), FM_PROXY_DONE, true},
+        {HEAD(VERSION_2 "\x21\x12\0\0"), FM_PROXY_DONE, true},
+        {HEAD(VERSION_2 "\x21\x44\0\0"), FM_PROXY_WRONG, false},
+        {HEAD(VERSION_2 "\x21\x13\0\0"), FM_PROXY_WRONG, false},
+        {HEAD(VERSION_2 "\x22\x11\0\0"), FM_PROXY_WRONG, false},
+        {HEAD(VERSION_2 "\x21\x11\0\x0b"
+                        "12345678901"),
+         FM_PROXY_WRONG, false},
+#undef HEAD
+    };
+    for (uint32_t i = 0; i < FM_COUNT_OF(cases); i++) {
+        fm_proxy_head head;
+        assert_int_equal(fm_proxy_head_read((const uint8_t *)cases[i].bytes, cases[i].size, &head),
+                         cases[i].reading);
+        assert_int_equal(head.is_unknown, cases[i].is_unknown);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unknown_clients),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_heads),
     };
