@@ -112,10 +112,13 @@ static size_t utf8_size(const unsigned char *bytes, size_t size, uint32_t *point
     return length;
 }
 
-// C0, DEL and C1: what a terminal or a line-based tool could take for a command.
+// C0, DEL and C1: what a terminal or a line-based tool could take for a command. Ends of lines and
+// paragraphs, and marks of direction, with which a name could show the rest of its line reversed.
 static bool is_control(uint32_t point)
 {
-    return point < 0x20 || (point >= 0x7f && point < 0xa0);
+    return point < 0x20 || (point >= 0x7f && point < 0xa0) || point == 0x61c || point == 0x200e ||
+           point == 0x200f || (point >= 0x2028 && point <= 0x202e) ||
+           (point >= 0x2066 && point <= 0x2069);
 }
 
 static void put_escape(struct line *line, uint32_t point, fm_log_format format)
@@ -124,7 +127,7 @@ static void put_escape(struct line *line, uint32_t point, fm_log_format format)
         put(line, "\\n", 2);
     } else if (point == '\t') {
         put(line, "\\t", 2);
-    } else if (format == FM_LOG_FORMAT_JSON) {
+    } else if (format == FM_LOG_FORMAT_JSON || point > 0xff) {
         put_format(line, "\\u%04x", (unsigned)point);
     } else {
         put_format(line, "\\x%02x", (unsigned)point);

@@ -124,6 +124,12 @@ static const struct {
     {"\xed\xa0\x80", "\"\\xed\\xa0\\x80\"",
      "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\""}, // surrogate
     {"cut \xc3", "\"cut \\xc3\"", "\"cut \xef\xbf\xbd\""},
+    // What turns the rest of a line round, and what ends a line for some.
+    {"abc\xe2\x80\xae"
+     "fed",
+     "\"abc\\u202efed\"", "\"abc\\u202efed\""},
+    {"\xe2\x81\xa6 \xe2\x80\xa8 \xd8\x9c", "\"\\u2066 \\u2028 \\u061c\"",
+     "\"\\u2066 \\u2028 \\u061c\""},
 };
 
 static void test_quoting(void **state)
