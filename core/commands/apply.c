@@ -19,6 +19,7 @@
 #include "core/orders/alert.h"
 #include "core/world/names.h"
 #include "core/world/receipts.h"
+#include "core/world/unit_index.h"
 #include "core/world/world_parts.h"
 
 typedef void command_fn(fm_world *world, const fm_command *command, fm_command_result *result);
@@ -40,6 +41,13 @@ static command_fn *const commands[FM_COMMAND_KIND_LAST + 1] = {
     [FM_COMMAND_BOARD] = fm_boarding_board,
     [FM_COMMAND_UNBOARD] = fm_boarding_unboard,
 };
+
+// Whether a command may change where agents stand or what they see: not what they are told to do,
+// which comes by the thousand.
+static bool changes_sight(fm_command_kind kind)
+{
+    return kind != FM_COMMAND_ORDER && kind != FM_COMMAND_CANCEL && kind != FM_COMMAND_RESUME;
+}
 
 // ---- receipts ----------------------------------------------------------------------------------
 
@@ -126,6 +134,9 @@ void fm_world_apply(fm_world *world, const fm_command *command, fm_command_resul
         apply_with_receipt(world, command, result);
     } else {
         commands[command->kind](world, command, result);
+    }
+    if (changes_sight(command->kind)) {
+        fm_unit_index_forget(world);
     }
     // Also when it is refused: what was computed until then, such as labels, stays.
     fm_world_note_refusals(world, refusals);

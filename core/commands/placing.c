@@ -33,6 +33,8 @@ void fm_agent_leave(fm_world *world, const struct fm_agent *agent)
     }
 }
 
+#define SEARCHES_MAX 16u // places around which the agents of one command are put in turn
+
 // The rings around a cell that the agents of one command have filled so far, and the cells that
 // come next.
 struct search {
@@ -41,20 +43,50 @@ struct search {
     fm_nearest_cells cells;
 };
 
-static fm_cell nearest_free(const fm_world *world, uint32_t class_index, fm_cell from,
-                            struct search *search)
+// A command that names a few places in turn goes on at each where it was: beginning again for each
+// agent would take time by the square of their number.
+struct searches {
+    struct search list[SEARCHES_MAX];
+    uint32_t count, next;
+    const fm_memory *memory;
+};
+
+static struct search *search_from(struct searches *searches, fm_cell from)
 {
-    if (search->from != from) {
-        search->from = from;
-        search->ring = 0;
+    for (uint32_t i = 0; i < searches->count; i++) {
+        if (searches->list[i].from == from) {
+            return &searches->list[i];
+        }
     }
+    struct search *search = &searches->list[searches->next];
+    searches->next = (searches->next + 1) % SEARCHES_MAX;
+    if (searches->count < SEARCHES_MAX) {
+        searches->count++;
+    } else {
+        fm_nearest_cells_fini(&search->cells);
+    }
+    *search = (struct search){.from = from, .cells = {.memory = searches->memory}};
+    return search;
+}
+
+static void end_searches(struct searches *searches)
+{
+    for (uint32_t i = 0; i < searches->count; i++) {
+        fm_nearest_cells_fini(&searches->list[i].cells);
+    }
+    searches->count = searches->next = 0;
+}
+
+static fm_cell nearest_free(const fm_world *world, uint32_t class_index, fm_cell from,
+                            uint32_t *ring)
+{
     return fm_occupancy_nearest_free(fm_world_occupancy(world),
                                      fm_world_truth(world, class_index)->blocked, from,
-                                     fm_world_class_size(world, class_index), &search->ring);
+                                     fm_world_class_size(world, class_index), ring);
 }
 
 static fm_status choose_one(fm_world *world, fm_placing placing, uint32_t class_index, fm_cell cell,
-                            struct search *search, fm_cell *chosen)
+                            struct searches *searches, fm_cell *chosen)
 {
     if (!fm_world_contains(world, cell)) {
         return FM_ERR_OFF_GRID;
@@ -63,12 +95,12 @@ static fm_status choose_one(fm_world *world, fm_placing placing, uint32_t class_
     const fm_view *truth = fm_world_truth(world, class_index);
     uint32_t size = fm_world_class_size(world, class_index);
     if (placing == FM_PLACE_NEAREST && occupancy != NULL) {
-        fm_status status =
-            fm_nearest_cells_next(&search->cells, occupancy, truth->blocked, cell, size, chosen);
+        fm_status status = fm_nearest_cells_next(&search_from(searches, cell)->cells, occupancy,
+                                                 truth->blocked, cell, size, chosen);
         return status == FM_OK && *chosen == FM_CELL_NONE ? FM_ERR_OCCUPIED_CELL : status;
     }
     if (placing == FM_PLACE_NEAREST) {
-        *chosen = nearest_free(world, class_index, cell, search);
+        *chosen = nearest_free(world, class_index, cell, &search_from(searches, cell)->ring);
         return *chosen == FM_CELL_NONE ? FM_ERR_OCCUPIED_CELL : FM_OK;
     }
     if (fm_view_is_blocked(truth, cell)) {
@@ -88,10 +120,10 @@ fm_status fm_placing_choose(fm_world *world, const fm_command *command, uint32_t
     }
     fm_status status = FM_OK;
     uint32_t size = fm_world_class_size(world, command->class_index), count = 0;
-    struct search search = {.from = FM_CELL_NONE, .cells = {.memory = fm_world_memory(world)}};
+    struct searches searches = {.memory = fm_world_memory(world)};
     while (count < command->cell_count) {
         status = choose_one(world, command->placing, command->class_index, command->cells[count],
-                            &search, &crowd->placed[count]);
+                            &searches, &crowd->placed[count]);
         if (status != FM_OK) {
             *failed_index = count;
             break;
@@ -104,7 +136,7 @@ fm_status fm_placing_choose(fm_world *world, const fm_command *command, uint32_t
     for (uint32_t i = 0; crowd->occupancy != NULL && i < count; i++) {
         fm_occupancy_leave(crowd->occupancy, crowd->placed[i], size, UNIT_TO_COME);
     }
-    fm_nearest_cells_fini(&search.cells);
+    end_searches(&searches);
     return status;
 }
 
@@ -116,18 +148,16 @@ static fm_status choose_others(fm_world *world, const fm_command *command, uint3
     struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
     fm_status status = FM_OK;
     uint32_t class_before = FM_CLASS_NONE;
-    struct search search = {.cells = {.memory = fm_world_memory(world)}};
+    struct searches searches = {.memory = fm_world_memory(world)};
     for (*count = 0; *count < command->agent_count; *count += 1) {
         const struct fm_agent *agent = fm_world_find(world, command->agents[*count]);
         if (agent->class_index != class_before) { // whether it is free is checked later
             class_before = agent->class_index;
-            fm_nearest_cells_fini(&search.cells);
-            search =
-                (struct search){.from = FM_CELL_NONE, .cells = {.memory = fm_world_memory(world)}};
+            end_searches(&searches);
         }
         fm_cell *chosen = &crowd->placed[*count];
         status = choose_one(world, command->placing, agent->class_index, command->cells[*count],
-                            &search, chosen);
+                            &searches, chosen);
         if (status != FM_OK) {
             break;
         }
@@ -136,7 +166,7 @@ static fm_status choose_others(fm_world *world, const fm_command *command, uint3
                                fm_world_class_size(world, agent->class_index), UNIT_TO_COME);
         }
     }
-    fm_nearest_cells_fini(&search.cells);
+    end_searches(&searches);
     return status;
 }
 
@@ -174,8 +204,8 @@ void fm_placing_push_out(fm_world *world)
             !fm_view_is_blocked(fm_world_truth(world, agent->class_index), agent->cell)) {
             continue;
         }
-        struct search search = {.from = FM_CELL_NONE};
-        fm_cell cell = nearest_free(world, agent->class_index, agent->cell, &search);
+        uint32_t ring = 0;
+        fm_cell cell = nearest_free(world, agent->class_index, agent->cell, &ring);
         if (cell != FM_CELL_NONE) { // else it stays where it is, walled in, until the wall goes
             fm_agent_leave(world, agent);
             agent->cell = cell;

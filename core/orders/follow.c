@@ -60,10 +60,7 @@ bool fm_follow_may_target(fm_world *world, uint32_t team, fm_order_kind kind, fm
     if (agent == NULL || (kind == FM_ORDER_GUARD && agent->team != team)) {
         return false;
     }
-    fm_unit_index_forget(world); // commands move agents too
-    bool seen = is_seen(world, team, agent->team, agent->cell);
-    fm_unit_index_forget(world);
-    return seen;
+    return is_seen(world, team, agent->team, agent->cell);
 }
 
 // Moves the post after the target. Returns false when that has ended the order.

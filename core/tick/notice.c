@@ -5,6 +5,9 @@
 // path, only where something has changed near their agents in this tick; they check the whole path
 // after an edit, and every FULL_LOOK_TICKS ticks, each in its turn. A cell that became cheaper may
 // shorten any path: then, which is rare, all of a team's planners are notified.
+//
+// What a command changes for a team at once (its costs; the map, where there is no fog) may be far
+// more than what its agents see in a tick. Then all of its planners begin again.
 
 #include "core/tick/notice.h"
 #include "core/world/due.h"
@@ -12,6 +15,11 @@
 
 #define FULL_LOOK_TICKS 16u
 #define STEPS_AHEAD     (FM_FRESH_SIDE / 2)
+
+// Planners times changes of one tick. A planner repairs its search change by change, whatever the
+// budget: 1,000 took 4.5 s for 65,536 cells. So many take some 70 ms of one core. Searches that
+// begin again keep to the budget. One planner with a large field, or sixteen, never begin again.
+#define REPAIRS_MAX (1u << 20)
 
 // Checking steps changes nothing: whatever it finds, the planner searches in its turn.
 static void look_ahead(fm_world *world, const struct fm_agent *agent, const fm_change_log *log,
@@ -64,6 +72,49 @@ static void look_ahead_of_agents(uint32_t begin, uint32_t end, uint32_t worker, 
     fm_agents_note_visits(world, visits);
 }
 
+// The most of any class of units that the team has, or has had.
+static uint64_t changes_of_tick(const struct fm_team *team, bool *cheaper)
+{
+    uint64_t most = 0;
+    *cheaper = false;
+    for (uint32_t ready = team->knowledge->classes_ready; ready != 0; ready &= ready - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(ready);
+        const fm_change_log *log = fm_knowledge_log(team->knowledge, i);
+        uint64_t changes = log->version - log->trimmed;
+        most = changes > most ? changes : most;
+        *cheaper = *cheaper || fm_change_log_has_cheaper(log);
+    }
+    return most;
+}
+
+// Those that are told of each change.
+static uint32_t count_told(const fm_world *world, uint32_t team, bool cheaper)
+{
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
+        const struct fm_planner *planner = &world->planners.slots[slot];
+        count +=
+            planner->in_use && planner->team == team && (cheaper || !fm_planner_walks(world, slot));
+    }
+    return count;
+}
+
+// Only the team's own planners count: how many others have must show nowhere.
+static void spare_planners(fm_world *world)
+{
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        const struct fm_team *team = &world->teams.list[i];
+        bool is_edited =
+            world->rules.omniscient || (team->cost_tick == world->tick && team->cost_cells > 0);
+        bool cheaper = false;
+        uint64_t changes = is_edited ? changes_of_tick(team, &cheaper) : 0;
+        if (changes * world->planners.count > REPAIRS_MAX &&
+            changes * count_told(world, i + 1, cheaper) > REPAIRS_MAX) {
+            fm_planners_forget(world, i + 1);
+        }
+    }
+}
+
 // The planner's view may have become better than its search knows.
 static void wake_for_cheaper(fm_world *world)
 {
@@ -89,6 +140,7 @@ void fm_search_notice(struct fm_tick *t)
         return;
     }
     fm_workers_run(t->workers, fm_mark_words(world), 8, look_ahead_of_agents, world);
+    spare_planners(world);
     if (any_cheaper) {
         wake_for_cheaper(world);
     }

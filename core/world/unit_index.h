@@ -45,11 +45,11 @@ static inline uint32_t fm_unit_index_place_of(fm_cell cell)
     return fm_cell_y(cell) % side * side + fm_cell_x(cell) % side;
 }
 
-/// Lists all agents by tile, at most once in a tick, for stages before agents move. Empty when out
-/// of memory.
+/// Lists all agents by tile, at most once in a tick, for stages before agents move and for commands
+/// between ticks. Empty when out of memory.
 void fm_unit_index_refresh(fm_world *world);
 
-/// Agents have moved since: the next call lists them again.
+/// A command has moved agents, or changed what they see: the next call lists them again.
 void fm_unit_index_forget(fm_world *world);
 
 void fm_unit_index_fini(fm_unit_index *unit_index, const fm_memory *memory);

@@ -530,6 +530,88 @@ struct deed {
     void (*act)(void);
 };
 
+// ---- what somebody might do to stop a server ----------------------------------------------------
+
+static void set_costs(fm_rect rect)
+{
+    apply((fm_command){
+        .kind = FM_COMMAND_COST, .team = 1, .rects = &rect, .rect_count = 1, .cost = 9});
+}
+
+// Scale * 100 searches, each of which knows most of the map.
+static void searches_of_the_whole_map(void)
+{
+    make_world(rules_with("dstar-lite"));
+    spawn(1, 100 * scene.scale);
+    set_costs((fm_rect){0, 0, 1, 1}); // the first costs of a team let all searches begin again
+    order(FM_ORDER_MOVE, scene.goals, scene.count);
+    for (uint32_t i = 0; i < 4; i++) {
+        fm_tick_report report;
+        fm_tick_run(scene.world, NULL, UINT32_MAX, NULL, &report);
+    }
+}
+
+// Nearly as many cells as a team may change between two ticks, at scale 4.
+static void change_costs_for_all_searches(void)
+{
+    set_costs((fm_rect){0, 1, SIDE, 60 * scene.scale});
+    tick();
+    tick(); // planners are told once their agents have moved
+}
+
+static void wall_up_all_searches(void)
+{
+    fm_rect rect = {8, 100, 240, 32 * scene.scale};
+    apply((fm_command){.kind = FM_COMMAND_TERRAIN,
+                       .rects = &rect,
+                       .rect_count = 1,
+                       .terrain = FM_TERRAIN_WALL,
+                       .cost = 1});
+    tick();
+}
+
+// Two teams in sight of each other, as nobody knows the map.
+static void enemies(void)
+{
+    fm_world_rules rules = rules_with("auto");
+    rules.omniscient = false;
+    make_world(rules);
+    add_team();
+    spawn(1, UNITS / 2 * scene.scale);
+    spawn(2, UNITS / 2 * scene.scale);
+    tick();
+}
+
+static void follow_enemies_one_by_one(void)
+{
+    uint32_t count = UNITS / 2 * scene.scale;
+    for (uint32_t i = 0; i < 200 * scene.scale; i++) {
+        apply((fm_command){.kind = FM_COMMAND_ORDER,
+                           .order = FM_ORDER_FOLLOW,
+                           .team = 1,
+                           .agents = &scene.agents[count - 1],
+                           .agent_count = 1,
+                           .target = scene.agents[count]});
+    }
+    tick();
+}
+
+static void place_in_two_places_in_turn(void)
+{
+    fm_cell *cells = malloc(scene.count * sizeof *cells);
+    for (uint32_t i = 0; i < scene.count; i++) {
+        cells[i] = i % 2 == 0 ? fm_cell_at(60, 60) : fm_cell_at(200, 200);
+    }
+    apply((fm_command){.kind = FM_COMMAND_PLACE,
+                       .agents = scene.agents,
+                       .agent_count = scene.count,
+                       .cells = cells,
+                       .cell_count = scene.count,
+                       .placing = FM_PLACE_NEAREST});
+    free(cells);
+    tick();
+}
+
 static const struct deed deeds[] = {
     {"agent.order move to one goal, jps", jps_on_the_way, send_elsewhere},
     {"agent.order move to one goal, auto", auto_on_the_way, send_elsewhere},
@@ -573,6 +655,10 @@ static const struct deed deeds[] = {
     {"stats", auto_on_the_way, ask_for_numbers},
     {"debug.inspect", jps_on_the_way, look_at_each},
     {"world.save and world.load", auto_on_the_way, save_and_load},
+    {"team.cost for many searches", searches_of_the_whole_map, change_costs_for_all_searches},
+    {"terrain.set for many searches", searches_of_the_whole_map, wall_up_all_searches},
+    {"agent.order follow an enemy, one by one", enemies, follow_enemies_one_by_one},
+    {"agent.place in two places in turn", units_one_per_cell, place_in_two_places_in_turn},
 };
 
 static uint64_t count(const struct deed *deed, uint32_t scale)
