@@ -7,9 +7,9 @@
 // Behind a proxy all clients have its address: limits of connections, subscriptions and wrong
 // tokens would be shared by all of them. A proxy whose address is in `trusted_proxies` names the
 // client in the first bytes of each connection. From other addresses such bytes are ordinary input.
-// A trusted proxy that does not send them is disconnected. A client of whom the proxy says only that
-// it is one (UNKNOWN, UDP, a Unix socket) counts for the proxy's address, but never as one on this
-// machine, who needs no token where there are none.
+// A trusted proxy that does not send them is disconnected. A client of whom the proxy says only
+// that it is one (UNKNOWN, UDP, a Unix socket) counts for the proxy's address, but never as one on
+// this machine, who needs no token where there are none.
 //
 // Bounds: FM_PROXY_HEAD_MAX bytes of a head, FM_PROXIES_WAITING_MAX connections without one, and
 // hello_timeout_s.
