@@ -49,6 +49,7 @@ struct outcome {
     uint64_t first_arrivals; // until the first
     uint32_t collisions;
     double tick_us, worst_us;
+    double choose_ns, move_ns; // of these stages, per unit and tick
 };
 
 static struct problem problem;
@@ -162,6 +163,12 @@ static void draw(void)
     }
 }
 
+static uint64_t now_ns(void *context)
+{
+    (void)context;
+    return fm_lab_clock_ns();
+}
+
 static struct outcome play(const fm_lab *lab, uint32_t neighbours)
 {
     fm_world *world = set_up(lab, neighbours);
@@ -169,14 +176,17 @@ static struct outcome play(const fm_lab *lab, uint32_t neighbours)
     memset(arrivals, 0xff, sizeof arrivals);
     memset(firsts, 0xff, sizeof firsts);
     look(world, &outcome, 0);
+    const fm_tick_clock clock = {.now_ns = now_ns};
     uint64_t trace = fm_lab_uint(lab, "trace", 0, UINT32_MAX, UINT32_MAX);
     for (; outcome.on_goal < problem.unit_count && outcome.ticks < problem.ticks_max;
          outcome.ticks++) {
         fm_tick_report report;
         uint64_t begin = fm_lab_clock_ns();
-        fm_tick_run(world, NULL, UINT32_MAX, NULL, &report);
+        fm_tick_run(world, NULL, UINT32_MAX, &clock, &report);
         double us = (double)(fm_lab_clock_ns() - begin) / 1e3;
         outcome.tick_us += us;
+        outcome.choose_ns += (double)report.stage_ns[FM_STAGE_CHOOSE];
+        outcome.move_ns += (double)report.stage_ns[FM_STAGE_MOVE];
         outcome.worst_us = fmax(outcome.worst_us, outcome.ticks == 0 ? 0 : us);
         look(world, &outcome, outcome.ticks + 1);
         if (outcome.ticks >= trace && outcome.ticks < trace + TRACED_TICKS) {
@@ -194,7 +204,10 @@ static struct outcome play(const fm_lab *lab, uint32_t neighbours)
         outcome.sum_of_costs += cost;
         outcome.first_arrivals += firsts[i] == OFF_GOAL ? outcome.ticks : firsts[i];
     }
-    outcome.tick_us /= outcome.ticks == 0 ? 1 : outcome.ticks;
+    double ticks = fmax(1, outcome.ticks);
+    outcome.tick_us /= ticks;
+    outcome.choose_ns /= ticks * problem.unit_count;
+    outcome.move_ns /= ticks * problem.unit_count;
     if (fm_lab_value(lab, "show") != NULL && outcome.on_goal < problem.unit_count) {
         for (uint32_t i = 0; i < problem.unit_count; i++) {
             if (arrivals[i] == OFF_GOAL) {
@@ -223,6 +236,8 @@ static const fm_column columns[] = {
     {"sum_of_first_arrivals", "first arrivals", FM_COLUMN_NUMBER, 0},
     {"tick_us", "tick us", FM_COLUMN_NUMBER, 0},
     {"worst_tick_us", "worst", FM_COLUMN_NUMBER, 0},
+    {"choose_ns", "choose ns", FM_COLUMN_NUMBER, 0}, // per unit and tick, as the next
+    {"move_ns", "move ns", FM_COLUMN_NUMBER, 0},
 };
 
 // The free cells that hang together with a first one, by straight steps. `list` has room for all.
@@ -337,7 +352,9 @@ static int run_files(fm_lab *lab, const uint32_t *neighbours, uint32_t neighbour
                                   (double)outcome.sum_of_costs,
                                   (double)outcome.first_arrivals,
                                   outcome.tick_us,
-                                  outcome.worst_us};
+                                  outcome.worst_us,
+                                  outcome.choose_ns,
+                                  outcome.move_ns};
         fm_table_row(&table);
         fm_table_text(&table, map);
         for (uint32_t j = 0; j < FM_COUNT_OF(numbers); j++) {
