@@ -9,7 +9,6 @@ void fm_sight_fini(struct fm_sight *sight, const fm_memory *memory)
 {
     fm_memory_release(memory, sight->flips, sight->capacity * sizeof *sight->flips);
     fm_bitmap_fini(&sight->told, memory);
-    fm_bitmap_fini(&sight->eyes, memory);
     *sight = (struct fm_sight){0};
 }
 
@@ -18,12 +17,7 @@ fm_status fm_sight_begin(const fm_world *world, struct fm_sight *sight, const fm
     uint32_t width = visible->width, height = visible->height;
     fm_status status = fm_bitmap_init(&sight->told, width, height, false, fm_world_memory(world));
     if (status == FM_OK) {
-        status = fm_bitmap_init(&sight->eyes, width, height, false, fm_world_memory(world));
-    }
-    if (status == FM_OK) {
         fm_bitmap_copy(&sight->told, visible);
-    } else {
-        fm_sight_fini(sight, fm_world_memory(world));
     }
     return status;
 }

@@ -20,6 +20,8 @@
 
 #include <stdlib.h>
 
+#define FETCH_AHEAD 8u // agents
+
 static bool is_shown(const struct fm_view_delta *delta, uint32_t slot)
 {
     return slot / 64 < delta->shown_words && delta->shown[slot / 64] >> slot % 64 & 1;
@@ -268,6 +270,9 @@ static void note_all_sighted(const fm_world *world, uint32_t team, struct fm_vie
         return;
     }
     for (uint32_t i = 0; i < sightings->count; i++) {
+        if (i + FETCH_AHEAD < sightings->count) {
+            __builtin_prefetch(&world->agents.slots[sightings->list[i + FETCH_AHEAD].slot]);
+        }
         if (sightings->list[i].taken) {
             note_sighted(world, team, delta, sightings->list[i].slot);
         }
@@ -304,6 +309,9 @@ static bool gather_fresh(const fm_world *world, uint32_t team, const struct fm_t
 {
     for (uint32_t i = 0; i < other->member_count; i++) {
         uint32_t slot = other->members[i];
+        if (i + FETCH_AHEAD < other->member_count) {
+            __builtin_prefetch(&world->agents.slots[other->members[i + FETCH_AHEAD]]);
+        }
         if (comes_into_view(world, team, delta, slot)) {
             if (!FM_RESERVE(world, delta->fresh, delta->fresh_capacity, *count + 1)) {
                 return false;

@@ -10,7 +10,6 @@
 // The cells reported as visible, and the last changes. Whose: core/views/sight.c.
 struct fm_sight {
     fm_bitmap told; // empty for FM_ALL_TEAMS, and unless wanted
-    fm_bitmap eyes; // the same: cells from where the team's agents look
     fm_sight_flip *flips;
     uint32_t count, capacity;
 };
@@ -29,6 +28,8 @@ struct fm_looked_tile {
 
 // Whose sight is in a view's `visible`. Whose: core/views/looked.c.
 struct fm_looked {
+    fm_bitmap eyes;            // cells from where agents look together; empty until they do
+    bool together;             // they do in this tick
     struct fm_looker *lookers; // by member of the team
     struct fm_looked_tile *tiles;
     uint32_t capacity, tile_capacity;
