@@ -2,6 +2,7 @@
 
 #include "core/crowd/jam.h"
 
+#include "core/base/random.h"
 #include "core/crowd/knot.h"
 #include "core/crowd/pibt.h"
 #include "core/world/world_classes.h"
@@ -25,10 +26,12 @@ static const struct attempt {
                 {FM_KNOT_CELLS_MAX, 5000, false, true},
                 {FM_KNOT_CELLS_MAX, FM_KNOT_NODES_MAX, false, true}};
 
-#define JAMS_MAX     8u // of a team at a time; of these one is searched for
-#define BEGINS_MAX   4u // in a tick
-#define DELAY_MAX    2u // ticks
-#define YIELDERS_MAX 8u // in a team: where more make way, searches would hold them up
+#define JAMS_MAX     8u    // of a team at a time; of these one is searched for
+#define BEGINS_MAX   4u    // in a tick
+#define DELAY_MAX    2u    // ticks
+#define YIELDERS_MAX 8u    // around a unit: where more make way, searches would hold them up
+#define SQUARE_SIDE  32u   // cells
+#define SQUARES      1024u // counters
 #define HINDERED_MIN (FM_JAM_TICKS / 2) // see patience.c: 2 for each tick, of who is stuck
 #define PLACES       2048u              // of the table of cells, a power of two
 #define ANCHORS_MAX  (FM_KNOT_KINDS_MAX * FM_KNOT_CELLS_MAX)
@@ -444,16 +447,38 @@ static struct fm_agent *member_of(fm_world *world, uint32_t team, uint32_t i)
     return world->crowd.movers[slot].team == team && agent->member == i ? agent : NULL;
 }
 
-// Units of the team that make way for others in this tick, see preferences.c.
-static uint32_t count_yielders(fm_world *world, uint32_t number)
+// How many units of a team make way for others in this tick (see preferences.c), by squares of the
+// map. Squares far from each other may share a counter: then units there get no help for a while.
+struct yielders {
+    uint32_t counts[SQUARES];
+};
+
+static uint32_t square_at(uint32_t x, uint32_t y)
+{
+    return (uint32_t)(fm_mix64((uint64_t)y << 32 | x) % SQUARES);
+}
+
+static void count_yielders(fm_world *world, uint32_t number, struct yielders *yielders)
 {
     const struct fm_team *team = fm_team_of(world, number);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < team->member_count; i++) {
+    memset(yielders, 0, sizeof *yielders);
+    for (uint32_t i = 0; team->large_count > 0 && i < team->member_count; i++) {
         const struct fm_agent *agent = member_of(world, number, i);
-        count += agent != NULL && mover_at(world, agent)->yields;
+        if (agent != NULL && mover_at(world, agent)->yields) {
+            yielders->counts[square_at(fm_cell_x(agent->cell) / SQUARE_SIDE,
+                                       fm_cell_y(agent->cell) / SQUARE_SIDE)] += 1;
+        }
     }
-    return count;
+}
+
+// Whether so many make way around a cell that a search would hold them up.
+static bool is_pressed(const struct yielders *yielders, fm_cell cell)
+{
+    uint32_t count = 0, x = fm_cell_x(cell) / SQUARE_SIDE, y = fm_cell_y(cell) / SQUARE_SIDE;
+    for (uint32_t i = 0; i < 9; i++) {
+        count += yielders->counts[square_at(x + i % 3 - 1, y + i / 3 - 1)];
+    }
+    return count > YIELDERS_MAX;
 }
 
 // Sets the anchor of each unit of the team to its cell, and notes which are stuck. Returns how
@@ -461,7 +486,8 @@ static uint32_t count_yielders(fm_world *world, uint32_t number)
 static uint32_t look_around(fm_world *world, uint32_t number)
 {
     struct fm_team *team = fm_team_of(world, number);
-    uint32_t yielders = count_yielders(world, number);
+    struct yielders yielders;
+    count_yielders(world, number, &yielders);
     team->stuck_left = 0;
     for (uint32_t i = 0; i < team->member_count; i++) {
         struct fm_agent *agent = member_of(world, number, i);
@@ -470,7 +496,7 @@ static uint32_t look_around(fm_world *world, uint32_t number)
         }
         const fm_mover *mover = mover_at(world, agent);
         agent->jammed = is_stuck(agent, mover);
-        agent->stuck = agent->jammed && yielders <= YIELDERS_MAX;
+        agent->stuck = agent->jammed && !is_pressed(&yielders, agent->cell);
         team->stuck_left += agent->stuck;
         // A unit that goes home again and again, and is pushed away again, is at home at times.
         bool is_pushed = mover->parked && agent->pushed_tick + FM_JAM_TICKS > world->tick;

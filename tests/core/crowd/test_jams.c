@@ -71,6 +71,49 @@ static void the_large_pass_in_a_corridor(void **state)
     all_arrive(1000);
 }
 
+// The same, while far away a file of the same team makes way for ever behind an enemy: others who
+// make way keep only those around them from being helped.
+static void a_knot_far_from_a_crowd_is_solved(void **state)
+{
+    (void)state;
+    enum {
+        FAR = 150,
+        FILE_LENGTH = 24,
+        ENEMY = 30,
+        FILE_GOAL = 40
+    };
+    static const char *const knot[] = {"@@@@@..@@@@@", //
+                                       "@@@@@..@@@@@", //
+                                       "............", //
+                                       "............"};
+    fm_world_rules rules = rules_of_sizes();
+    fm_grid *grid;
+    assert_int_equal(fm_grid_create(FAR + 12, 6, &fm_memory_libc, &grid), FM_OK);
+    for (uint32_t i = 0; i < (FAR + 12) * 6; i++) {
+        uint32_t x = i % (FAR + 12), y = i / (FAR + 12);
+        bool is_free = x < FAR ? y == 4 && x <= FILE_GOAL
+                               : y > 0 && y <= FM_COUNT_OF(knot) && knot[y - 1][x - FAR] == '.';
+        if (!is_free) {
+            fm_grid_set(grid, fm_cell_at(x, y), FM_TERRAIN_WALL, FM_COST_FLOOR);
+        }
+    }
+    crowd_init(&stage, &rules, grid);
+    uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
+    crowd_spawn_at(&stage, other, fm_cell_at(ENEMY, 4));
+    for (uint32_t x = 0; x < FILE_LENGTH; x++) {
+        uint32_t unit = crowd_spawn_at(&stage, team, fm_cell_at(x, 4));
+        crowd_order(&stage, unit, fm_cell_at(FILE_GOAL, 4), FM_UNREACHABLE_WAIT);
+    }
+    for (uint32_t tick = 0; tick < 300; tick++) {
+        crowd_tick(&stage, NULL);
+    }
+    spawn(team, 2, FAR, 3, FAR + 10, 3);
+    spawn(team, 2, FAR + 10, 3, FAR, 3);
+    crowd_run(&stage, 2, 1000);
+    assert_int_equal(stage.ended[FM_END_ARRIVED], 2);
+    crowd_fini(&stage);
+}
+
 // Two of 4 x 4 cells, and one of 3 x 3 and a small one, run into each other where there is room
 // enough: they pass at once, long before jams are searched for.
 static void the_large_pass_in_the_open(void **state)
@@ -439,6 +482,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_large_pass_in_a_corridor),
+        cmocka_unit_test(a_knot_far_from_a_crowd_is_solved),
         cmocka_unit_test(the_large_pass_in_the_open),
         cmocka_unit_test(sizes_pass_in_a_corridor),
         cmocka_unit_test(one_side_backs_out),
