@@ -13,7 +13,7 @@ const library = pathToFileURL(join(build, "web-client/clients/js/dist/")).href;
 export const { connectTcp } = await import(library + "node.js");
 export const fogmarch = await import(library + "index.js");
 
-const PATIENCE_MS = 120000; // enough for a busy machine that draws without a graphics card
+export const PATIENCE_MS = 120000; // enough for a busy machine that draws without a graphics card
 
 /** Waits until `condition` returns something true, and returns that. */
 export async function until(condition, what) {
