@@ -434,13 +434,13 @@ static void end(fm_journal *journal)
     const fm_journal_options *options = &journal->journals->options;
     bool is_lost = fm_journal_is_lost(journal);
     bool is_left = is_lost || journal->taken_last->is_left;
+    if (options->fence != NULL && is_left) { // at once: the next owner waits, not for this disk
+        (void)options->fence->end(options->fence->context, journal->number, true, error);
+    }
     if ((options->keep || is_left) && !is_lost && have_rows(journal) &&
         write_batches(journal, error) != FM_OK) {
         note_failure(journal, error);
         fm_journal_file_give_up(journal->file);
-    }
-    if (options->fence != NULL && is_left) {
-        (void)options->fence->end(options->fence->context, journal->number, true, error);
     }
     if (fm_journal_file_end(journal->file, options->keep || is_left, error) != FM_OK) {
         fm_log(FM_LOG_ERROR, "journal not removed", fm_log_text("reason", error));
