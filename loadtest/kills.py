@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Kills nodes of a cluster under load: how long takeovers take, and whether anything is lost.
 
-    loadtest/kills.py [--build DIR] [--cluster N] [--kills N] [--moves N] [--agents N] [--seed N] [--json]
+    loadtest/kills.py [--build DIR] [--cluster N] [--members N] [--kills N] [--moves N] [--agents N] [--seed N] [--json]
 
-N nodes and one member of etcd on loopback, one world at 10 Hz whose units march. One client sends orders as fast as
+N nodes and three members of etcd on loopback, one world at 10 Hz whose units march. One client sends orders as fast as
 they are answered, another reads the world's tick and digest all the time; both follow the world by themselves, like any
 client of the library. Again and again the node that has the world is killed, or, every third time, stopped until
 another node has the world, and then woken. A killed node is restarted. In between the world is moved from node to node
@@ -12,6 +12,10 @@ another node has the world, and then woken. A killed node is restarted. In betwe
     takeover_ms          from the kill to the first order that is answered after it: median, p99, max
     move_pause_ms        for each move, the longest time that an order's answer took after the request to move, which
                          includes the client's reconnection to the next node: median, p99, max
+    move_parts_ms        where that time goes, by the nodes' logs: `source` from the order to stop the world until that
+                         node knows that its last batch and the next owner are in etcd, `target` from there until the
+                         next node has the world (below 0: it had it before), `client` from there until an order is
+                         answered
     append_ms            mean and max of an append to etcd, on the nodes that live at the end
     lost_commands        answered, but not in the world at the end; carried_out_twice: the reverse
     digest_differences   ticks for which clients were told two digests
@@ -25,9 +29,11 @@ and not part of fogmarch-load, whose clients measure one server: here clients mu
 
 import argparse
 import collections
+import datetime
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import socket
@@ -36,6 +42,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../clients/python"))
@@ -72,13 +79,13 @@ def free_port():
 class Node:
     """A server of the cluster, with a folder of its own."""
 
-    def __init__(self, build, folder, name, endpoint, *flags):
+    def __init__(self, build, folder, name, endpoints, *flags):
         self.name, self.port = name, 0
         self.folder = os.path.join(folder, name)
         os.mkdir(self.folder)
         self.port_file = os.path.join(self.folder, "port")
         self.command = [os.path.join(build, "bin/fogmarchd"), "--port-file", self.port_file,
-                        "--cluster-name", "kills", "--cluster-node", name, "--cluster-endpoints", endpoint,
+                        "--cluster-name", "kills", "--cluster-node", name, "--cluster-endpoints", endpoints,
                         "--journal-dir", self.folder, "--workers", "1", *flags]
         self.start()
 
@@ -94,6 +101,12 @@ class Node:
 
     def connect(self):
         return fogmarch.connect_plain(f"127.0.0.1:{self.port}", name="kills.py", follow_s=0)
+
+    def lines(self, what):
+        """Lines of its log that say so: their times, in seconds since 1970, and texts."""
+        with open(os.path.join(self.folder, "log"), errors="replace", encoding="utf-8") as file:
+            return [(datetime.datetime.fromisoformat(line.split(" ", 1)[0].replace("Z", "+00:00")).timestamp(), line)
+                    for line in file if what in line]
 
     def log(self):
         """The last lines of its log."""
@@ -223,7 +236,7 @@ def take_one_away(nodes, load, freezes):
 
 
 def move(nodes, load):
-    """Moves the world to another node. Returns how long the slowest answer took, in milliseconds."""
+    """Moves the world to another node. Returns how long the slowest answer took, in milliseconds, and the parts."""
     source = until(lambda: owner_of(nodes, load.world), "an owner")
     begun = time.monotonic()
     with source.connect() as client:
@@ -233,7 +246,19 @@ def move(nodes, load):
     until(lambda: load.check() and owner_of(nodes, load.world) not in (None, source), "a move")
     moved = time.monotonic()
     until(lambda: load.check() and load.calls and load.calls[-1][0] > moved, "an order that is answered")
-    return max(end - max(begin, begun) for begin, end in list(load.calls) if end > begun) * 1000
+    calls = [call for call in list(load.calls) if call[1] > begun]
+    return max(end - max(begin, begun) for begin, end in calls) * 1000, parts(nodes, source, calls)
+
+
+def parts(nodes, source, calls):
+    """Where the time of the latest move went, in milliseconds, see above. Log lines have whole milliseconds."""
+    gone, text = source.lines("world has gone to another node")[-1]
+    name = re.search(r'to="?\d+ (\S+)', text)[1]
+    came = next(node for node in nodes if node.name == name).lines("world moved here")[-1][0]
+    since_1970 = time.time() - time.monotonic()
+    answered = min((end + since_1970 for begin, end in calls if end + since_1970 >= came), default=came)
+    return {"source": float(re.search(r" ms=([0-9.]+)", text)[1]), "target": (came - gone) * 1000,
+            "client": (answered - came) * 1000}
 
 
 def figures(took):
@@ -259,23 +284,38 @@ def etcd_program():
     return program
 
 
-def start_etcd(folder):
-    client, peer = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
-    with open(os.path.join(folder, "etcd.log"), "wb") as log:
-        process = subprocess.Popen(
-            [etcd_program(), "--name", "m", "--data-dir", os.path.join(folder, "etcd"), "--listen-client-urls", client,
-             "--advertise-client-urls", client, "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
-             "--initial-cluster", f"m={peer}"], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-    until(lambda: answers(int(client.rsplit(":", 1)[1])), "etcd")
-    return process, client.removeprefix("http://")
+def start_etcd(folder, count, processes):
+    """Members of etcd, with the settings of server/cluster/README.md. Returns their addresses."""
+    ports = [free_port() for _ in range(2 * count)]
+    clients, peers = ([f"http://127.0.0.1:{port}" for port in half] for half in (ports[:count], ports[count:]))
+    cluster = ",".join(f"m{i}={peer}" for i, peer in enumerate(peers))
+    for i in range(count):
+        with open(os.path.join(folder, f"etcd{i}.log"), "wb") as log:
+            processes.append(subprocess.Popen(
+                [etcd_program(), "--name", f"m{i}", "--data-dir", os.path.join(folder, f"etcd{i}"),
+                 "--listen-client-urls", clients[i], "--advertise-client-urls", clients[i],
+                 "--listen-peer-urls", peers[i], "--initial-advertise-peer-urls", peers[i],
+                 "--initial-cluster", cluster, "--heartbeat-interval", "50", "--election-timeout", "500",
+                 "--snapshot-count", "5000", "--auto-compaction-mode", "periodic", "--auto-compaction-retention", "5m",
+                 "--quota-backend-bytes", "8589934592"], stdout=log, stderr=log, stdin=subprocess.DEVNULL))
+    for port in ports[:count]:
+        until(lambda: is_healthy(port), "etcd")
+    return ",".join(f"127.0.0.1:{port}" for port in ports[:count])
+
+
+def is_healthy(port):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=1) as answer:
+            return json.load(answer)["health"] == "true"
+    except OSError:
+        return False
 
 
 def measure(options, folder, processes):
-    etcd, endpoint = start_etcd(folder)
-    processes.append(etcd)
+    endpoints = start_etcd(folder, options.members, processes)
     nodes = []
     for i in range(options.cluster):
-        nodes.append(Node(options.build, folder, f"n{i + 1}", endpoint))
+        nodes.append(Node(options.build, folder, f"n{i + 1}", endpoints))
         processes.append(nodes[-1])
     with nodes[0].connect() as admin:
         world = admin.world_create(name="kills", generator="random", width=SIDE, height=SIDE, seed=options.seed,
@@ -285,11 +325,13 @@ def measure(options, folder, processes):
         agents = admin.agent_spawn(world=world, team=1, cells=cells, place="nearest")["agents"]
         admin.agent_order(world=world, agents=agents, kind="patrol", goal=[SIDE // 2, SIDE // 2])
     load = Load(",".join(f"127.0.0.1:{node.port}" for node in nodes), world, agents)
-    took, pauses, speakers = [], [], 0
+    took, pauses, shares, speakers = [], [], [], 0
     try:
         for i in range(options.kills):
             while len(pauses) < options.moves * (i + 1) // options.kills:
-                pauses.append(move(nodes, load))
+                pause, share = move(nodes, load)
+                pauses.append(pause)
+                shares.append(share)
             answered = len(load.answers)
             until(lambda: load.check() and len(load.answers) > answered + 20, "some orders")
             ms, more = take_one_away(nodes, load, i % 3 == 2)
@@ -303,9 +345,10 @@ def measure(options, folder, processes):
     finally:
         load.stopping = True
     lost, twice = load.finish()
-    return {"nodes": options.cluster, "kills": len(took), "moves": len(pauses), "agents": options.agents,
-            "seed": options.seed, **({"takeover_ms": figures(took)} if took else {}),
-            **({"move_pause_ms": figures(pauses)} if pauses else {}),
+    return {"nodes": options.cluster, "members": options.members, "kills": len(took), "moves": len(pauses),
+            "agents": options.agents, "seed": options.seed, **({"takeover_ms": figures(took)} if took else {}),
+            **({"move_pause_ms": figures(pauses), "move_parts_ms":
+                {part: figures([share[part] for share in shares]) for part in shares[0]}} if pauses else {}),
             "append_ms": append_ms(nodes), "commands": len(load.answers), "ticks_seen": len(load.digests),
             "lost_commands": lost, "carried_out_twice": twice, "digest_differences": len(load.differences),
             "two_speakers": speakers}
@@ -315,6 +358,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build", default=os.path.join(HERE, "../build/release"))
     parser.add_argument("--cluster", type=int, default=3)
+    parser.add_argument("--members", type=int, default=3, help="of etcd")
     parser.add_argument("--kills", type=int, default=6)
     parser.add_argument("--moves", type=int, default=0)
     parser.add_argument("--agents", type=int, default=1000)
