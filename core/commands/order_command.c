@@ -5,11 +5,12 @@
 #include "core/base/random.h"
 #include "core/commands/command_agents.h"
 #include "core/orders/detour.h"
-#include "core/orders/follow.h"
 #include "core/orders/group.h"
 #include "core/orders/order_end.h"
 #include "core/orders/order_kinds.h"
 #include "core/orders/orders.h"
+#include "core/orders/scatter.h"
+#include "core/orders/target.h"
 #include "core/world/agent.h"
 #include "core/world/given_orders.h"
 #include "core/world/team.h"
@@ -99,7 +100,7 @@ static fm_status check_target(fm_world *world, const fm_command *command, uint32
     for (uint32_t i = 0; i < command->agent_count; i++) {
         const struct fm_agent *agent = fm_world_find(world, command->agents[i]);
         if (agent->team != team &&
-            !fm_follow_may_target(world, agent->team, command->order, command->target)) {
+            !fm_target_may_name(world, agent->team, command->order, command->target)) {
             *failed_index = i;
             return FM_ERR_NO_TARGET;
         }
@@ -130,7 +131,8 @@ static fm_status check_order(fm_world *world, const fm_command *command, uint32_
 {
     if (!fm_order_kind_accepts(command) || (command->queue && command->order == FM_ORDER_STOP) ||
         command->radius > FM_ORDER_RADIUS_MAX || !turn_fits(command) || !alert_fits(command) ||
-        (command->once && command->order != FM_ORDER_FOLLOW) ||
+        (command->once && command->order != FM_ORDER_FOLLOW &&
+         command->order != FM_ORDER_KEEP_DISTANCE) ||
         (command->deadline != 0 && command->order == FM_ORDER_STOP)) {
         return FM_ERR_BAD_VALUE;
     }
@@ -175,8 +177,8 @@ static struct fm_route *make_route(fm_world *world, const fm_command *command)
 // What the orders of one command have in common, besides the command.
 struct common {
     struct fm_route *route; // NULL: none
-    fm_cell *goals;         // of a group's agents; NULL: no group
-    fm_cell meeting;        // of the group
+    fm_cell *goals;         // of the agents of a group or a scatter; NULL: of neither
+    fm_cell meeting;        // of the group; FM_CELL_NONE: a scatter
     uint32_t speed;         // of the group; 0: each its own
 };
 
@@ -193,7 +195,8 @@ static fm_status prepare(fm_world *world, const fm_command *command, struct comm
         return common->route == NULL ? FM_ERR_NO_MEMORY : FM_OK;
     }
     common->speed = command->common_speed ? fm_group_speed(world, command) : 0;
-    if (!is_group(command)) {
+    bool scatters = command->order == FM_ORDER_SCATTER;
+    if (!is_group(command) && !scatters) {
         return FM_OK;
     }
     common->goals =
@@ -201,8 +204,10 @@ static fm_status prepare(fm_world *world, const fm_command *command, struct comm
     if (common->goals == NULL) {
         return FM_ERR_NO_MEMORY;
     }
+    common->meeting = FM_CELL_NONE;
     fm_status status =
-        fm_group_place(world, command, common->goals, &common->meeting, failed_index);
+        scatters ? fm_scatter_place(world, command, common->goals, failed_index)
+                 : fm_group_place(world, command, common->goals, &common->meeting, failed_index);
     if (status != FM_OK) {
         fm_memory_release(fm_world_memory(world), common->goals,
                           command->agent_count * sizeof *common->goals);
@@ -221,13 +226,13 @@ static struct fm_order make_order(fm_world *world, const fm_command *command, ui
     struct fm_order order = {
         .id = orders->given,
         .number = team->orders_given,
-        .kind = command->order,
+        .kind = command->order == FM_ORDER_SCATTER ? FM_ORDER_MOVE : command->order,
         .on_unreachable = command->on_unreachable,
         .goal = FM_CELL_NONE,
         .substitute = FM_CELL_NONE,
         .route = common->route,
         .loop = command->loop,
-        .radius = command->radius,
+        .radius = command->order == FM_ORDER_SCATTER ? 0 : command->radius,
         .deadline = command->deadline,
         .alert = command->alert,
     };
@@ -235,15 +240,20 @@ static struct fm_order make_order(fm_world *world, const fm_command *command, ui
         bool has_post = command->order == FM_ORDER_GUARD && command->cell_count == 1;
         order.follow.target = command->target;
         order.follow.once = command->once;
+        order.follow.has_target =
+            command->order == FM_ORDER_KEEP_DISTANCE && command->target.index1 != 0;
         order.follow.post = has_post ? command->cells[0] : FM_CELL_NONE;
     }
-    if (command->order == FM_ORDER_MOVE) {
+    if (command->order == FM_ORDER_SCATTER) {
+        order.goal = common->goals[i];
+        order.move.own_goal = FM_CELL_NONE;
+    } else if (command->order == FM_ORDER_MOVE) {
         order.goal = command->cells[command->cell_count == 1 ? 0 : i];
         order.move.own_goal = FM_CELL_NONE;
         order.move.speed = common->speed;
         order.move.max_detour = command->max_detour;
     }
-    if (common->goals != NULL) { // of a move
+    if (common->meeting != FM_CELL_NONE && common->goals != NULL) { // of a move
         order.move.marches = true;
         order.goal = common->meeting;
         order.move.own_goal = common->goals[i];

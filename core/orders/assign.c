@@ -92,10 +92,12 @@ static bool is_quiet(const fm_world *world, const struct fm_agent *agent)
         }
         break;
     case FM_ORDER_STOP:
+    case FM_ORDER_SCATTER:
     case FM_ORDER_FOLLOW:
     case FM_ORDER_GUARD:
     case FM_ORDER_EXPLORE:
     case FM_ORDER_FLEE:
+    case FM_ORDER_KEEP_DISTANCE:
     case FM_ORDER_KIND_COUNT:
         return false;
     }

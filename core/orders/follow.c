@@ -4,14 +4,12 @@
 
 #include "core/orders/leg.h"
 #include "core/orders/order_end.h"
+#include "core/orders/target.h"
 #include "core/world/agent.h"
-#include "core/world/interval.h"
 #include "core/world/team.h"
-#include "core/world/unit_index.h"
 
 #define FOLLOW_RADIUS 2u // cells, when the order names none
 #define GUARD_RADIUS  4u
-#define PLANNER_TICKS 8u // a planner is kept for so long after its agent has come near
 
 static const fm_view *view_of(const fm_world *world, const struct fm_agent *agent)
 {
@@ -21,72 +19,6 @@ static const fm_view *view_of(const fm_world *world, const struct fm_agent *agen
 static uint64_t version_of(const fm_world *world, const struct fm_agent *agent)
 {
     return fm_knowledge_log(fm_team_of(world, agent->team)->knowledge, agent->class_index)->version;
-}
-
-// ---- the target ---------------------------------------------------------------------------------
-
-static bool is_none(fm_agent_id id)
-{
-    return id.index1 == 0;
-}
-
-static bool is_seen(fm_world *world, uint32_t team, uint32_t other, fm_cell cell)
-{
-    if (other == team) {
-        return true;
-    }
-    fm_unit_index_refresh(world);
-    return fm_unit_index_sees(world, team, cell);
-}
-
-// An agent that is gone. It counts as seen to die if the team sees where it stood. What has become
-// of its slot since does not count: that may depend on what the team cannot see.
-static bool is_death_seen(fm_world *world, uint32_t team, fm_agent_id id)
-{
-    const struct fm_world_interval *interval = fm_world_interval(world);
-    for (uint32_t i = 0; i < interval->removed_count; i++) {
-        const fm_agent_left *left = &interval->removed[i];
-        if (left->reason == FM_LEAVE_REMOVED && left->id.index1 == id.index1 &&
-            left->id.generation == id.generation) {
-            return is_seen(world, team, left->team, left->cell);
-        }
-    }
-    return false; // it died before it was to be followed
-}
-
-bool fm_follow_may_target(fm_world *world, uint32_t team, fm_order_kind kind, fm_agent_id target)
-{
-    const struct fm_agent *agent = fm_world_find(world, target);
-    if (agent == NULL || (kind == FM_ORDER_GUARD && agent->team != team)) {
-        return false;
-    }
-    return is_seen(world, team, agent->team, agent->cell);
-}
-
-// Moves the post after the target. Returns false when that has ended the order.
-static bool look_for_target(fm_world *world, struct fm_agent *agent)
-{
-    struct fm_order *order = &agent->order;
-    const struct fm_agent *target = fm_world_find(world, order->follow.target);
-    bool has_boarded = target == NULL && fm_world_find_any(world, order->follow.target) != NULL;
-    if (has_boarded && order->kind == FM_ORDER_GUARD) {
-        fm_agent_end_order(world, agent, FM_END_TARGET_LOST);
-        return false;
-    }
-    // A friend to guard is never out of sight, so it has died even if that was before its turn.
-    if (target == NULL && !has_boarded &&
-        (order->kind == FM_ORDER_GUARD ||
-         is_death_seen(world, agent->team, order->follow.target))) {
-        fm_agent_end_order(world, agent, FM_END_TARGET_DIED);
-        return false;
-    }
-    bool seen = target != NULL && is_seen(world, agent->team, target->team, target->cell);
-    if (seen) {
-        order->follow.post = target->cell;
-    } else {
-        order->follow.target = (fm_agent_id){0};
-    }
-    return true;
 }
 
 // ---- near and far -------------------------------------------------------------------------------
@@ -116,13 +48,6 @@ static bool is_within(const fm_view *view, fm_cell from, fm_cell to, uint32_t ra
            is_straight_way(view, from, to);
 }
 
-static void rest(fm_world *world, struct fm_agent *agent)
-{
-    agent->order.resting = true;
-    agent->order.follow.rest_begin = fm_world_tick(world);
-    fm_agent_set_state(world, agent, FM_AGENT_HOLDING);
-}
-
 static void stay_near(fm_world *world, struct fm_agent *agent)
 {
     struct fm_order *order = &agent->order;
@@ -131,12 +56,7 @@ static void stay_near(fm_world *world, struct fm_agent *agent)
     uint32_t near = order->kind == FM_ORDER_GUARD ? order->radius / 2 : order->radius;
     bool going = order->goal != FM_CELL_NONE && !order->resting;
     if (is_within(view, agent->cell, order->follow.post, going ? near : order->radius)) {
-        if (going || agent->state != FM_AGENT_HOLDING) {
-            rest(world, agent);
-        } else if (order->goal != FM_CELL_NONE &&
-                   fm_world_tick(world) - order->follow.rest_begin > PLANNER_TICKS) {
-            fm_order_set_goal(world, agent, FM_CELL_NONE);
-        }
+        fm_order_rest(world, agent);
     } else if (!going) {
         fm_order_set_goal(world, agent, order->follow.post);
         fm_agent_set_state(world, agent, FM_AGENT_WAITING);
@@ -163,10 +83,10 @@ void fm_follow_begin(fm_world *world, struct fm_agent *agent)
 void fm_follow_progress(fm_world *world, struct fm_agent *agent)
 {
     struct fm_order *order = &agent->order;
-    if (!is_none(order->follow.target) && !look_for_target(world, agent)) {
+    if (!fm_target_track(world, agent)) {
         return;
     }
-    if (order->kind == FM_ORDER_FOLLOW && is_none(order->follow.target)) {
+    if (order->kind == FM_ORDER_FOLLOW && fm_target_is_lost(order)) {
         if (agent->cell == order->follow.post) {
             fm_agent_end_order(world, agent, FM_END_TARGET_LOST);
         } else if (order->goal != order->follow.post || order->resting) {
@@ -191,7 +111,7 @@ void fm_follow_progress(fm_world *world, struct fm_agent *agent)
 void fm_follow_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how)
 {
     struct fm_order *order = &agent->order;
-    bool lost = order->kind == FM_ORDER_FOLLOW && is_none(order->follow.target);
+    bool lost = order->kind == FM_ORDER_FOLLOW && fm_target_is_lost(order);
     if (how != FM_END_ARRIVED && how != FM_END_NEAREST && how != FM_END_CROWDED) {
         bool no_way = how == FM_END_UNREACHABLE;
         fm_agent_end_order(world, agent, lost && no_way ? FM_END_TARGET_LOST : how);
@@ -201,6 +121,6 @@ void fm_follow_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end ho
         order->follow.settled = how != FM_END_ARRIVED;
         order->follow.settled_cell = agent->cell;
         order->follow.settled_version = version_of(world, agent);
-        rest(world, agent);
+        fm_order_begin_rest(world, agent);
     }
 }

@@ -16,8 +16,7 @@
 //
 // With `once` (a chase) the order ends as arrived as soon as it is near enough.
 //
-// A target of another team is followed while the team sees it. Once it is out of sight it stays
-// lost, because the team cannot know whether a unit that appears later is the same one.
+// What becomes of a target is in target.h.
 //
 // Threads: serial stages only.
 
@@ -35,7 +34,3 @@ void fm_follow_progress(fm_world *world, struct fm_agent *agent);
 
 /// As fm_order_leg_over().
 void fm_follow_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how);
-
-/// Whether an agent of `team` may be ordered to follow (or guard) a target: it is there, and one of
-/// its own or, to follow, in sight.
-bool fm_follow_may_target(fm_world *world, uint32_t team, fm_order_kind kind, fm_agent_id target);

@@ -4,17 +4,21 @@
 
 #include "core/orders/leg.h"
 #include "core/orders/order_end.h"
+#include "core/orders/retreat.h"
 #include "core/world/agent.h"
 #include "core/world/given_orders.h"
 #include "core/world/team.h"
 #include "core/world/world_parts.h"
 
-#define BUDGET_SHARE    4u   // 1 / so much of the tick's budget is for these searches
-#define CELLS_MIN       64u  // cells that a team may examine in a tick, whatever the budget
-#define FLEE_CELLS      192u // cells that a fleeing agent examines
-#define FLEE_CELLS_LATE (1u + FM_DIRECTION_COUNT) // the same, when the share is used up
-#define FLEE_RADIUS     8u                        // cells, when the order names none
-#define FLEE_TICKS      4u                        // ticks between its searches
+#define BUDGET_SHARE 4u   // 1 / so much of the tick's budget is for these searches
+#define CELLS_MIN    64u  // cells that a team may examine in a tick, whatever the budget
+#define FLEE_CELLS   192u // cells that a fleeing agent examines
+#define FLEE_CELLS_LATE                                                                            \
+    (1u + FM_DIRECTION_COUNT) // the same, when the share is used up; also of
+                              // one that keeps its distance
+#define RETREAT_CELLS_MIN 81u // of a wave, where little of the share is left
+#define FLEE_RADIUS       8u  // cells, when the order names none
+#define FLEE_TICKS        4u  // ticks between its searches
 
 static const fm_view *view_of(const fm_world *world, const struct fm_agent *agent)
 {
@@ -44,13 +48,13 @@ static bool explorer_needs_a_leg(fm_world *world, struct fm_agent *agent)
     return false;
 }
 
-// Fleeing agents search every few ticks, spread by their index in the team: the slot would depend
-// on how many agents of others were born.
+// Agents that go away from something search every few ticks, spread by their index in the team: the
+// slot would depend on how many agents of others were born.
 static bool fleer_needs_a_look(const fm_world *world, const struct fm_agent *agent)
 {
     uint64_t tick = fm_world_tick(world);
-    return (agent->order.goal == FM_CELL_NONE && tick >= agent->order.pause_end) ||
-           (tick + agent->member) % FLEE_TICKS == 0;
+    bool stands = agent->order.goal == FM_CELL_NONE || agent->order.resting;
+    return (stands && tick >= agent->order.pause_end) || (tick + agent->member) % FLEE_TICKS == 0;
 }
 
 void fm_goal_search_begin(fm_world *world, struct fm_agent *agent)
@@ -70,7 +74,7 @@ void fm_goal_search_progress(fm_world *world, struct fm_agent *agent)
     if (wanted) {
         list(world, agent);
     }
-    if (wanted && agent->order.kind == FM_ORDER_FLEE) {
+    if (wanted && agent->order.kind != FM_ORDER_EXPLORE) {
         fm_unit_index_refresh(world);
     }
 }
@@ -185,10 +189,61 @@ static void flee(const fm_world *world, fm_seekers *seekers, struct fm_agent *ag
         order->search.found == FM_CELL_NONE ? FM_GOAL_SEARCH_NOWHERE : FM_GOAL_SEARCH_FOUND;
 }
 
+// ---- keep_distance ------------------------------------------------------------------------------
+
+// What a unit keeps away from: its target, or the enemies that its team sees around it and where it
+// saw the nearest one last. FM_OK or FM_ERR_NO_MEMORY.
+static fm_status find_what_is_near(const fm_world *world, fm_seekers *seekers,
+                                   const struct fm_agent *agent, struct dangers *dangers)
+{
+    const struct fm_order *order = &agent->order;
+    *dangers =
+        (struct dangers){.view = view_of(world, agent), .cells = {order->follow.post}, .count = 1};
+    if (order->follow.has_target) {
+        return FM_OK;
+    }
+    fm_status status = fm_enemies_refresh(world, agent->team, &seekers->enemies);
+    if (status == FM_OK) {
+        dangers->count += fm_enemies_near(world, &seekers->enemies, agent->cell, 2 * order->radius,
+                                          dangers->cells + 1, FM_DANGERS_MAX);
+    }
+    return status;
+}
+
+// A search may take more than is left, but not by much.
+static uint32_t retreat_cells(uint32_t left)
+{
+    return left < RETREAT_CELLS_MIN  ? RETREAT_CELLS_MIN
+           : left < FM_RETREAT_CELLS ? left
+                                     : FM_RETREAT_CELLS;
+}
+
+static void retreat(const fm_world *world, fm_seekers *seekers, struct fm_agent *agent,
+                    uint32_t cells_max)
+{
+    struct fm_order *order = &agent->order;
+    struct dangers dangers;
+    fm_status status = find_what_is_near(world, seekers, agent, &dangers);
+    if (status == FM_OK) {
+        fm_retreat search = {.view = dangers.view,
+                             .dangers = dangers.cells,
+                             .danger_count = dangers.count,
+                             .enough = order->radius * dangers.view->step[0],
+                             .cells_max = cells_max,
+                             .own = &seekers->nearby,
+                             .threat = &seekers->threat};
+        status = fm_retreat_search(&search, agent->cell, &seekers->cells_used, &order->search.found,
+                                   fm_world_memory(world));
+    }
+    order->search.state = status != FM_OK                       ? FM_GOAL_SEARCH_EXHAUSTED
+                          : order->search.found == FM_CELL_NONE ? FM_GOAL_SEARCH_NOWHERE
+                                                                : FM_GOAL_SEARCH_FOUND;
+}
+
 // ---- first moves --------------------------------------------------------------------------------
 
 // An agent that has not moved under its order does not wait for its turn: an explorer sets out for
-// where the team's wave is now, a fleeing agent for the best of the cells beside it.
+// where the team's wave is now, others for the best of the cells beside it.
 static void set_out(const fm_world *world, fm_seekers *seekers, struct fm_agent *agent)
 {
     const fm_wave *wave = &seekers->frontier.wave;
@@ -198,6 +253,8 @@ static void set_out(const fm_world *world, fm_seekers *seekers, struct fm_agent 
     }
     if (order->kind == FM_ORDER_FLEE) {
         flee(world, seekers, agent, FLEE_CELLS_LATE);
+    } else if (order->kind == FM_ORDER_KEEP_DISTANCE) {
+        retreat(world, seekers, agent, FLEE_CELLS_LATE);
     } else if (seekers->frontier.job != 0 && wave->head > 1) {
         order->search.state = FM_GOAL_SEARCH_FOUND;
         order->search.found = wave->queue[wave->head - 1];
@@ -224,8 +281,10 @@ static void seek_for_team(const fm_world *world, struct fm_team *team)
         agent->order.search.state = FM_GOAL_SEARCH_NOT_YET;
         if (may && agent->order.kind == FM_ORDER_EXPLORE) {
             explore(world, seekers, agent);
-        } else if (may) {
+        } else if (may && agent->order.kind == FM_ORDER_FLEE) {
             flee(world, seekers, agent, FLEE_CELLS);
+        } else if (may) {
+            retreat(world, seekers, agent, retreat_cells(seekers->cells_max - seekers->cells_used));
         }
         if (agent->order.search.state == FM_GOAL_SEARCH_NOT_YET) {
             set_out(world, seekers, agent);
@@ -280,7 +339,8 @@ uint64_t fm_goal_search_run(fm_world *world, fm_workers *workers, uint64_t budge
 
 // ---- what comes of it ---------------------------------------------------------------------------
 
-// No cell is farther away from the dangers than where it stands.
+// No cell is farther away from the dangers than where it stands. To keep a distance it has to stay
+// there until there is one.
 static void face_corner(fm_world *world, struct fm_agent *agent)
 {
     switch (agent->order.on_unreachable) {
@@ -288,8 +348,11 @@ static void face_corner(fm_world *world, struct fm_agent *agent)
         fm_agent_end_order(world, agent, FM_END_UNREACHABLE);
         return;
     case FM_UNREACHABLE_NEAREST:
-        fm_agent_end_order(world, agent, FM_END_NEAREST);
-        return;
+        if (agent->order.kind == FM_ORDER_FLEE) {
+            fm_agent_end_order(world, agent, FM_END_NEAREST);
+            return;
+        }
+        // fall through
     case FM_UNREACHABLE_WAIT:
         fm_order_set_goal(world, agent, FM_CELL_NONE);
         fm_agent_set_state(world, agent, FM_AGENT_HOLDING);
@@ -308,6 +371,9 @@ void fm_goal_search_take(fm_world *world, struct fm_agent *agent)
     order->search.tick = fm_world_tick(world) + 1;
     switch (state) {
     case FM_GOAL_SEARCH_FOUND:
+        if (order->resting) {
+            fm_agent_set_state(world, agent, FM_AGENT_WAITING);
+        }
         fm_order_set_goal(world, agent, order->search.found);
         return;
     case FM_GOAL_SEARCH_SAFE:

@@ -1,4 +1,5 @@
-// core/orders/goal_search.h: orders whose next leg has to be searched for: explore and flee.
+// core/orders/goal_search.h: orders whose next leg has to be searched for: explore, flee and
+// keep_distance.
 //
 // In the assign stage such agents are listed by team. Then teams search in parallel, each for its
 // own agents one after the other, in an order that rotates. The cells examined are charged like
@@ -14,9 +15,11 @@
 //             `arrived` when none is within the radius. Where no better cell exists, on_unreachable
 //             decides: nearest ends as nearest_reached, fail as unreachable, and with wait it
 //             stays, and searches again.
+//   keep_distance  where retreat.h says, while something is too near (keep_distance.h). It
+//             considers up to FM_DANGERS_MAX enemies within twice its radius, or its target.
 //
 // An agent that has not moved under its order sets out at once, whatever the load: an explorer for
-// where the search for the rim is now, a fleeing agent for the best of the cells beside it.
+// where the search for the rim is now, others for the best of the cells beside it.
 
 #pragma once
 
@@ -33,7 +36,7 @@ void fm_goal_search_begin(fm_world *world, struct fm_agent *agent);
 /// Once a tick: lists the agent if its order needs another leg. Serial.
 void fm_goal_search_progress(fm_world *world, struct fm_agent *agent);
 
-/// As fm_order_leg_over(), for explore and flee.
+/// As fm_order_leg_over(), for all three.
 void fm_goal_search_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how);
 
 /// Searches for all listed agents. Serial, runs teams in parallel. Afterwards search.state of each

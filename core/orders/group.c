@@ -2,31 +2,25 @@
 
 #include "core/orders/group.h"
 
+#include "core/orders/deal.h"
 #include "core/world/agent.h"
 #include "core/world/team.h"
 #include "core/world/team_labels.h"
 #include "core/world/world_classes.h"
 #include "core/world/world_parts.h"
 
-#include <stdlib.h>
-
-#define EXCHANGES_MAX   (1u << 18) // pairs examined, for one command
-#define EXCHANGE_PASSES 4u
-#define NEIGHBOURS_MAX  64u // next ones in strip order that a unit may exchange goals with
-#define SNAP_RADIUS     8u  // cells around a place that are tried before any other
-#define LINE_WIDTH_MIN  16u // units
+#define SNAP_RADIUS    8u  // cells around a place that are tried before any other
+#define LINE_WIDTH_MIN 16u // units
 
 // One command being worked on.
 struct group {
     const fm_world *world;
     const fm_command *command;
-    const fm_view *view; // of the first agent's class
-    fm_labels *labels;   // NULL: not available now
-    fm_wave wave;        // from the meeting cell over free cells
-    fm_bitmap taken;     // goals given out
+    fm_group_ground ground;
+    fm_wave wave;    // from the meeting cell over free cells
+    fm_bitmap taken; // goals given out
     fm_cell meeting;
     uint32_t count;       // agents
-    uint32_t spacing;     // cells from one place to the next
     int64_t mid_x, mid_y; // of the units, in 1 / count cells
     int64_t dx, dy;       // direction of march, any length but 0
     int64_t length;       // of it, in cells
@@ -39,32 +33,24 @@ static fm_cell cell_of(const struct group *group, uint32_t i)
 
 // ---- the meeting cell and the direction ---------------------------------------------------------
 
+fm_cell fm_group_reachable(fm_world *world, const fm_group_ground *ground, fm_cell named)
+{
+    if (ground->labels == NULL || fm_labels_connect(ground->labels, ground->from, named) ||
+        fm_view_is_blocked(ground->view, ground->from)) {
+        return named;
+    }
+    fm_cell nearest = fm_team_labels_nearest(world, ground->team, ground->labels, named,
+                                             fm_labels_of(ground->labels, ground->from));
+    return nearest == FM_CELL_NONE ? named : nearest;
+}
+
 // Only with on_unreachable = nearest a group goes where it was not sent.
 static fm_cell choose_meeting(fm_world *world, const struct group *group)
 {
     fm_cell named = group->command->cells[0];
-    if (group->labels == NULL || group->command->on_unreachable != FM_UNREACHABLE_NEAREST) {
-        return named;
-    }
-    fm_cell from = cell_of(group, 0);
-    if (fm_labels_connect(group->labels, from, named) || fm_view_is_blocked(group->view, from)) {
-        return named;
-    }
-    uint32_t team = fm_world_find(world, group->command->agents[0])->team;
-    fm_cell nearest = fm_team_labels_nearest(world, team, group->labels, named,
-                                             fm_labels_of(group->labels, from));
-    return nearest == FM_CELL_NONE ? named : nearest;
-}
-
-static int64_t square_root(int64_t square)
-{
-    int64_t root = 0;
-    for (int64_t bit = (int64_t)1 << 31; bit > 0; bit >>= 1) {
-        if ((root + bit) * (root + bit) <= square) {
-            root += bit;
-        }
-    }
-    return root;
+    return group->command->on_unreachable == FM_UNREACHABLE_NEAREST
+               ? fm_group_reachable(world, &group->ground, named)
+               : named;
 }
 
 static void find_direction(struct group *group)
@@ -79,7 +65,7 @@ static void find_direction(struct group *group)
     if (group->dx == 0 && group->dy == 0) {
         group->dy = -1; // they are there: they face north
     }
-    group->length = square_root(group->dx * group->dx + group->dy * group->dy);
+    group->length = fm_square_root(group->dx * group->dx + group->dy * group->dy);
 }
 
 // ---- places -------------------------------------------------------------------------------------
@@ -90,14 +76,15 @@ static bool is_free(const struct group *group, int64_t x, int64_t y)
         return false;
     }
     fm_cell cell = fm_cell_at((uint32_t)x, (uint32_t)y);
-    return !fm_view_is_blocked(group->view, cell) && !fm_bitmap_get(&group->taken, cell) &&
-           (group->labels == NULL || fm_labels_connect(group->labels, group->meeting, cell));
+    return !fm_view_is_blocked(group->ground.view, cell) && !fm_bitmap_get(&group->taken, cell) &&
+           (group->ground.labels == NULL ||
+            fm_labels_connect(group->ground.labels, group->meeting, cell));
 }
 
 // Marks the cells in which no other unit's corner may be once a unit stands on this one.
 static void take(struct group *group, fm_cell cell)
 {
-    int64_t x = fm_cell_x(cell), y = fm_cell_y(cell), reach = group->spacing - 1;
+    int64_t x = fm_cell_x(cell), y = fm_cell_y(cell), reach = group->ground.spacing - 1;
     for (int64_t j = y - reach; j <= y + reach; j++) {
         for (int64_t i = x - reach; i <= x + reach; i++) {
             if (fm_grid_contains(fm_world_grid(group->world), i, j)) {
@@ -151,7 +138,7 @@ static int64_t divide_rounded(int64_t a, int64_t b)
 // Rows across the direction of march, the first one in front.
 static void place_rows(struct group *group, uint32_t width, fm_cell *goals)
 {
-    int64_t depth = (group->count - 1) / width + 1, spacing = group->spacing;
+    int64_t depth = (group->count - 1) / width + 1, spacing = group->ground.spacing;
     for (uint32_t i = 0; i < group->count; i++) {
         int64_t row = i / width, in_row = group->count - row * width;
         in_row = in_row < width ? in_row : width;
@@ -181,7 +168,8 @@ static void place_as_they_stand(struct group *group, fm_cell *goals)
 static void place(struct group *group, fm_cell *goals)
 {
     uint32_t count = group->count;
-    uint32_t side = (uint32_t)square_root(count), line = (uint32_t)square_root(4 * (int64_t)count);
+    uint32_t side = (uint32_t)fm_square_root(count),
+             line = (uint32_t)fm_square_root(4 * (int64_t)count);
     switch (group->command->formation) {
     case FM_FORMATION_NONE:
         for (uint32_t i = 0; i < count; i++) {
@@ -201,149 +189,37 @@ static void place(struct group *group, fm_cell *goals)
     FM_UNREACHABLE();
 }
 
-// ---- who goes where -----------------------------------------------------------------------------
-
-// A unit or a goal, as seen in the direction of march.
-struct spot {
-    int64_t right, ahead;
-    uint32_t index;
-    fm_cell cell;
-};
-
-static struct spot spot_of(const struct group *group, uint32_t index, fm_cell cell)
-{
-    int64_t x = fm_cell_x(cell), y = fm_cell_y(cell);
-    return (struct spot){.right = y * group->dx - x * group->dy,
-                         .ahead = x * group->dx + y * group->dy,
-                         .index = index,
-                         .cell = cell};
-}
-
-static int compare(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int from_left_to_right(const void *a, const void *b)
-{
-    const struct spot *first = a, *second = b;
-    int by_place = compare(first->right, second->right);
-    return by_place != 0 ? by_place : compare(first->index, second->index);
-}
-
-static int from_front_to_back(const void *a, const void *b)
-{
-    const struct spot *first = a, *second = b;
-    int by_place = compare(second->ahead, first->ahead);
-    return by_place != 0 ? by_place : compare(first->index, second->index);
-}
-
-// Strips from left to right, each from front to back.
-static void sort_into_strips(struct spot *spots, uint32_t count)
-{
-    uint32_t strip_count = (uint32_t)square_root(count);
-    qsort(spots, count, sizeof *spots, from_left_to_right);
-    for (uint32_t strip = 0; strip < strip_count; strip++) {
-        uint32_t begin = (uint32_t)((uint64_t)count * strip / strip_count);
-        uint32_t end = (uint32_t)((uint64_t)count * (strip + 1) / strip_count);
-        qsort(spots + begin, end - begin, sizeof *spots, from_front_to_back);
-    }
-}
-
-// Length of a path as the crow flies, in 1 / 65536 cells. Paths that cross are longer in sum than
-// paths that do not, often by very little; octile distance would not show it.
-static uint64_t length_of(fm_cell from, fm_cell to)
-{
-    uint64_t dx = fm_cell_dx(from, to), dy = fm_cell_dy(from, to);
-    uint64_t square = (dx * dx + dy * dy) << 32;
-    uint64_t root = (uint64_t)__builtin_sqrt((double)square); // one off at most; made exact
-    root -= root * root > square;
-    root += (root + 1) * (root + 1) <= square;
-    return root;
-}
-
-// Pairs near each other in strip order exchange goals while that shortens their paths in sum.
-static void exchange(const struct group *group, const struct spot *units, struct spot *goals,
-                     uint64_t *lengths)
-{
-    uint32_t count = group->count, reach = EXCHANGES_MAX / EXCHANGE_PASSES / count;
-    reach = reach < 1 ? 1 : reach > NEIGHBOURS_MAX ? NEIGHBOURS_MAX : reach;
-    for (uint32_t i = 0; i < count; i++) {
-        lengths[i] = length_of(units[i].cell, goals[i].cell);
-    }
-    bool changed = true;
-    for (uint32_t pass = 0; pass < EXCHANGE_PASSES && changed; pass++) {
-        changed = false;
-        for (uint32_t i = 0; i < count; i++) {
-            uint64_t own = length_of(units[i].cell, goals[i].cell);
-            for (uint32_t j = i + 1; j < count && j <= i + reach; j++) {
-                uint64_t now = own + lengths[j];
-                uint64_t own_then = length_of(units[i].cell, goals[j].cell);
-                uint64_t other_then = length_of(units[j].cell, goals[i].cell);
-                if (own_then + other_then < now) {
-                    struct spot goal = goals[i];
-                    goals[i] = goals[j];
-                    goals[j] = goal;
-                    own = own_then;
-                    lengths[j] = other_then;
-                    changed = true;
-                }
-            }
-            lengths[i] = own;
-        }
-    }
-}
-
-// Deals the goals out again. Returns false when out of memory.
-static bool match(const struct group *group, fm_cell *goals)
-{
-    const fm_memory *memory = fm_world_memory(group->world);
-    uint32_t count = group->count;
-    struct spot *units = fm_memory_allocate(memory, 2 * (size_t)count * sizeof *units);
-    uint64_t *lengths = fm_memory_allocate(memory, count * sizeof *lengths);
-    if (units == NULL || lengths == NULL) {
-        fm_memory_release(memory, units, 2 * (size_t)count * sizeof *units);
-        fm_memory_release(memory, lengths, count * sizeof *lengths);
-        return false;
-    }
-    struct spot *spots = units + count;
-    for (uint32_t i = 0; i < count; i++) {
-        units[i] = spot_of(group, i, cell_of(group, i));
-        spots[i] = spot_of(group, i, goals[i]);
-    }
-    sort_into_strips(units, count);
-    sort_into_strips(spots, count);
-    exchange(group, units, spots, lengths);
-    for (uint32_t i = 0; i < count; i++) {
-        goals[units[i].index] = spots[i].cell;
-    }
-    fm_memory_release(memory, units, 2 * (size_t)count * sizeof *units);
-    fm_memory_release(memory, lengths, count * sizeof *lengths);
-    return true;
-}
-
 // ---- the command --------------------------------------------------------------------------------
 
-static fm_status begin(fm_world *world, struct group *group, uint32_t *failed_index)
+fm_status fm_group_survey(fm_world *world, const fm_command *command, fm_group_ground *ground,
+                          uint32_t *failed_index)
 {
-    const fm_command *command = group->command;
     const struct fm_agent *first = fm_world_find(world, command->agents[0]);
-    group->spacing = 1;
-    for (uint32_t i = 0; i < group->count; i++) {
+    *ground = (fm_group_ground){.team = first->team, .spacing = 1, .from = first->cell};
+    for (uint32_t i = 0; i < command->agent_count; i++) {
         const struct fm_agent *agent = fm_world_find(world, command->agents[i]);
         uint32_t size = fm_world_class_size(world, agent->class_index);
-        group->spacing = size > group->spacing ? size : group->spacing;
+        ground->spacing = size > ground->spacing ? size : ground->spacing;
         if (agent->team != first->team) {
             *failed_index = i;
             return FM_ERR_BAD_VALUE;
         }
     }
     const fm_knowledge *knowledge = fm_team_of(world, first->team)->knowledge;
-    group->view = fm_knowledge_view(knowledge, first->class_index);
-    group->labels = fm_team_labels_for_orders(world, first->team, first->class_index);
+    ground->view = fm_knowledge_view(knowledge, first->class_index);
+    ground->labels = fm_team_labels_for_orders(world, first->team, first->class_index);
+    return FM_OK;
+}
+
+static fm_status begin(fm_world *world, struct group *group, uint32_t *failed_index)
+{
+    fm_status status = fm_group_survey(world, group->command, &group->ground, failed_index);
+    if (status != FM_OK) {
+        return status;
+    }
     group->meeting = choose_meeting(world, group);
-    return fm_bitmap_init(&group->taken, group->view->width, group->view->height, true,
-                          fm_world_memory(world));
+    return fm_bitmap_init(&group->taken, group->ground.view->width, group->ground.view->height,
+                          true, fm_world_memory(world));
 }
 
 fm_status fm_group_place(fm_world *world, const fm_command *command, fm_cell *goals,
@@ -352,14 +228,15 @@ fm_status fm_group_place(fm_world *world, const fm_command *command, fm_cell *go
     struct group group = {.world = world, .command = command, .count = command->agent_count};
     fm_status status = begin(world, &group, failed_index);
     if (status == FM_OK) {
-        status = fm_wave_begin(&group.wave, group.view, group.meeting, fm_world_memory(world));
+        status =
+            fm_wave_begin(&group.wave, group.ground.view, group.meeting, fm_world_memory(world));
     }
     if (status == FM_OK) {
         find_direction(&group);
         place(&group, goals);
         *meeting = group.meeting;
-        if (command->formation != FM_FORMATION_KEEP && !match(&group, goals)) {
-            status = FM_ERR_NO_MEMORY;
+        if (command->formation != FM_FORMATION_KEEP) {
+            status = fm_deal_goals(world, command, group.dx, group.dy, goals);
         }
     }
     fm_wave_fini(&group.wave, fm_world_memory(world));

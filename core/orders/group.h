@@ -21,16 +21,34 @@
 // A place that is not free is moved to the nearest one that is. Where a unit covers several cells,
 // places are as far apart as the largest unit of the group is wide.
 //
-// Who gets which goal: units and goals are cut into strips along the direction of march, as many as
-// there are units in each, and matched from front to back; then pairs exchange their goals as long
-// as that makes their paths shorter in sum. Paths that cross are longer than paths that do not, so
-// few are left; units in front get goals in front.
+// Who gets which goal is in deal.h.
 //
 // Threads: commands only.
 
 #pragma once
 
+#include "core/map/labels.h"
 #include "core/world/world.h"
+
+// What a team knows of where a group goes.
+typedef struct fm_group_ground {
+    uint32_t team;
+    uint32_t spacing;    // cells from one place to the next: the size of the largest unit
+    fm_cell from;        // where the first unit stands
+    const fm_view *view; // of the first unit's class
+    fm_labels *labels;   // NULL: not available now
+} fm_group_ground;
+
+/// Looks at a command with at least one agent. They live (asserted) and must be of one team.
+///
+/// @param failed_index  receives the first agent of another team, with FM_ERR_BAD_VALUE
+/// @return FM_OK or FM_ERR_BAD_VALUE
+FM_CHECKED fm_status fm_group_survey(fm_world *world, const fm_command *command,
+                                     fm_group_ground *ground, uint32_t *failed_index);
+
+/// The cell that was named or, if that is believed blocked or out of reach, the nearest one that
+/// can be reached; the one that was named also where that is not known.
+fm_cell fm_group_reachable(fm_world *world, const fm_group_ground *ground, fm_cell named);
 
 /// Chooses a goal for each agent of a move command with one cell and `spread` or a formation. Its
 /// agents live (asserted) and must be of one team.

@@ -14,3 +14,10 @@ struct fm_agent;
 ///
 /// @param goal  FM_CELL_NONE: nowhere
 void fm_order_set_goal(fm_world *world, struct fm_agent *agent, fm_cell goal);
+
+/// The agent stays where it is although its leg has a goal. For orders with a post (order.h).
+void fm_order_begin_rest(fm_world *world, struct fm_agent *agent);
+
+/// The same, unless the agent rests; then it drops its goal, and with that its planner, when it has
+/// rested for some ticks.
+void fm_order_rest(fm_world *world, struct fm_agent *agent);

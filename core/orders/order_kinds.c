@@ -3,6 +3,7 @@
 #include "core/orders/order_kinds.h"
 
 #include "core/orders/follow.h"
+#include "core/orders/keep_distance.h"
 #include "core/orders/march.h"
 #include "core/orders/order_end.h"
 #include "core/orders/patrol.h"
@@ -44,6 +45,11 @@ static bool takes_dangers(const fm_command *command)
 static bool takes_post_or_target(const fm_command *command)
 {
     return command->cell_count == 0 || (command->cell_count == 1 && command->target.index1 == 0);
+}
+
+static bool takes_none_or_one(const fm_command *command)
+{
+    return command->cell_count <= 1;
 }
 
 static bool takes_any(const fm_command *command)
@@ -92,6 +98,11 @@ static const struct kind kinds[FM_ORDER_KIND_COUNT] = {
                        .begin = fm_goal_search_begin,
                        .progress = fm_goal_search_progress,
                        .leg_over = fm_goal_search_leg_over},
+    [FM_ORDER_KEEP_DISTANCE] = {.accepts = takes_any,
+                                .begin = fm_keep_distance_begin,
+                                .progress = fm_keep_distance_progress,
+                                .leg_over = fm_goal_search_leg_over},
+    [FM_ORDER_SCATTER] = {.accepts = takes_none_or_one, .may_alert = true}, // gives moves
 };
 
 // ---- what others call ---------------------------------------------------------------------------
@@ -109,7 +120,8 @@ bool fm_order_kind_has_route(const fm_command *command)
 bool fm_order_kind_has_target(const fm_command *command)
 {
     return command->order == FM_ORDER_FOLLOW ||
-           (command->order == FM_ORDER_GUARD && command->cell_count == 0);
+           (command->order == FM_ORDER_GUARD && command->cell_count == 0) ||
+           (command->order == FM_ORDER_KEEP_DISTANCE && command->target.index1 != 0);
 }
 
 bool fm_order_kind_may_alert(fm_order_kind kind)

@@ -10,6 +10,9 @@
 //   explore to frontier after frontier, see goal_search.h when none can be reached
 //   flee    away from dangers, the same                       when none is near, or cornered
 //   guard   back to the post, see follow.h                     when the friend it guards dies
+//   keep_distance  away from what is near, see keep_distance.h  when the target is lost or dies
+//
+// A scatter (scatter.h) is a kind of command only: its orders are moves.
 //
 // Any order ends when out of memory, and as replaced, cancelled or died. A new kind is a row of the
 // table in order_kinds.c and an entry of FM_ORDER_KIND_LIST.

@@ -128,6 +128,7 @@ uint64_t fm_agent_mix_orders(const struct fm_agent *agent, uint64_t digest)
         digest =
             fm_digest_mix(digest, (uint64_t)order->follow.post << 32 | order->follow.target.index1);
         digest = order->follow.once ? fm_digest_mix(digest, 1) : digest;
+        digest = order->follow.has_target ? fm_digest_mix(digest, 2) : digest;
     }
     if (fm_order_max_detour(order) != 0) {
         digest =

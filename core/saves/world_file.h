@@ -24,7 +24,7 @@
 #pragma once
 
 #define FM_WORLD_FILE_VERSION                                                                      \
-    7u // 1: agents of worlds with one unit per cell were laid out otherwise; 2: without receipts
+    8u // 1: agents of worlds with one unit per cell were laid out otherwise; 2: without receipts
        // and orders that ended as crowded; 3: nobody is frozen; 4: orders without deadlines, no
        // tags, sights and changes of teams; 5: teams without costs of their own;
-       // 6: nobody is carried
+       // 6: nobody is carried; 7: nobody keeps its distance

@@ -42,7 +42,8 @@ typedef enum fm_world_section {
 #define FM_ALL_KINDS UINT32_MAX
 #define FM_MOVES     (1u << FM_ORDER_MOVE)
 #define FM_PATROLS   (1u << FM_ORDER_PATROL)
-#define FM_FOLLOWS   (1u << FM_ORDER_FOLLOW | 1u << FM_ORDER_GUARD)
+#define FM_KEEPS     (1u << FM_ORDER_KEEP_DISTANCE)
+#define FM_FOLLOWS   (1u << FM_ORDER_FOLLOW | 1u << FM_ORDER_GUARD | FM_KEEPS)
 
 // Members of fm_order that are numbers or cells and are written as they are. A mask says first
 // which are not 0, or FM_CELL_NONE; only these follow. NUMBER(kinds that have it, member, largest
@@ -81,7 +82,8 @@ typedef enum fm_world_section {
     NUMBER(FM_ALL_KINDS, alert, FM_ORDER_RADIUS_MAX)                                               \
     NUMBER(FM_ALL_KINDS, is_alerted, 1)                                                            \
     NUMBER(FM_ALL_KINDS, alert_from, UINT64_MAX)                                                   \
-    NUMBER(FM_FOLLOWS, follow.once, 1)
+    NUMBER(FM_FOLLOWS, follow.once, 1)                                                             \
+    NUMBER(FM_KEEPS, follow.has_target, 1) /* from version 8 on */
 
 // Reasons of which the head counts orders one after the other. Those that came later stand at the
 // head's end.

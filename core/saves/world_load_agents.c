@@ -494,6 +494,9 @@ static bool has_its_cells(const struct fm_order *order, bool is_queued)
     case FM_ORDER_HOLD:
     case FM_ORDER_EXPLORE:
         return route == NULL;
+    case FM_ORDER_KEEP_DISTANCE:
+        return route == NULL && (order->follow.has_target || order->follow.target.index1 == 0);
+    case FM_ORDER_SCATTER:
     case FM_ORDER_STOP:
     case FM_ORDER_KIND_COUNT:
         break;

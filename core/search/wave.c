@@ -30,6 +30,14 @@ fm_status fm_wave_begin(fm_wave *wave, const fm_view *view, fm_cell from, const 
     return pushed ? FM_OK : FM_ERR_NO_MEMORY;
 }
 
+void fm_wave_begin_also(fm_wave *wave, fm_cell from, const fm_memory *memory)
+{
+    FM_ASSERT(wave->head == 0);
+    if (!fm_bitmap_get(&wave->reached, from) && push(wave, from, memory)) {
+        wave->ring_end = wave->tail;
+    }
+}
+
 void fm_wave_fini(fm_wave *wave, const fm_memory *memory)
 {
     fm_bitmap_fini(&wave->reached, memory);

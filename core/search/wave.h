@@ -29,6 +29,10 @@ typedef struct fm_wave {
 FM_CHECKED fm_status fm_wave_begin(fm_wave *wave, const fm_view *view, fm_cell from,
                                    const fm_memory *memory);
 
+/// Adds another cell inside the map to begin at, before any cell is taken. Running out of memory is
+/// noted in `exhausted`.
+void fm_wave_begin_also(fm_wave *wave, fm_cell from, const fm_memory *memory);
+
 /// A zeroed fm_wave is allowed.
 void fm_wave_fini(fm_wave *wave, const fm_memory *memory);
 

@@ -41,8 +41,8 @@ static fm_cell goal_of(const struct fm_order *order)
     if (order->goal == FM_CELL_NONE && order->kind == FM_ORDER_PATROL) {
         return order->route->cells[0]; // its turn has not come
     }
-    return order->goal == FM_CELL_NONE && fm_order_follows(order) ? order->follow.post
-                                                                  : order->goal;
+    bool leads_to_post = fm_order_follows(order) && order->kind != FM_ORDER_KEEP_DISTANCE;
+    return order->goal == FM_CELL_NONE && leads_to_post ? order->follow.post : order->goal;
 }
 
 static void add_order(fm_unit_report *report, const struct fm_order *order, uint32_t ticks_left)

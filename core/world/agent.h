@@ -68,8 +68,6 @@ struct fm_agent {
     bool jammed;            // was stuck at the last search for jams
     bool stuck;             // the same, and has not been helped since
     uint8_t help;           // fm_agent_help
-
-    uint8_t unused[16]; // to the end of the line; what is added above takes its bytes from here
 };
 _Static_assert(offsetof(struct fm_agent, order) == 64, "the order begins a line");
 _Static_assert(sizeof(struct fm_agent) % 64 == 0, "no two agents share a line");

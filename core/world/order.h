@@ -45,15 +45,25 @@ struct fm_order {
     // By kind. Code that does not know the kind uses the functions below. The largest comes
     // first: `{0}` makes all of it zero.
     union {
-        struct {                      // follow, guard
-            fm_agent_id target;       // all zero: none, or lost from sight
-            fm_cell post;             // where the target was seen last; the cell that is guarded
-            fm_cell settled_cell;     // with `settled`
-            uint64_t settled_version; // the same: version of the knowledge
-            uint64_t rest_begin;      // tick in which `resting` began
-            bool once;                // ends when it is near
-            bool settled;             // stands on the reachable cell nearest to `post`
-        } follow;
+        struct {
+            struct {                      // follow, guard, keep_distance
+                fm_agent_id target;       // all zero: none, or lost from sight
+                fm_cell post;             // where the target was seen last; the cell that is
+                                          // guarded; keep_distance without a target: where the
+                                          // nearest enemy was seen last, or FM_CELL_NONE
+                fm_cell settled_cell;     // with `settled`
+                uint64_t settled_version; // the same: version of the knowledge
+                uint64_t rest_begin;      // tick in which `resting` began
+                bool once;                // ends when it is near; keep_distance: far enough
+                bool settled;             // stands on the reachable cell nearest to `post`
+                bool has_target;          // keep_distance: one was named
+            } follow;
+            struct {           // explore, flee, keep_distance
+                uint64_t tick; // tick of the last search for a goal
+                fm_goal_search_state state;
+                fm_cell found; // with FM_GOAL_SEARCH_FOUND
+            } search;
+        };
         struct {
             fm_cell own_goal;     // its final goal
             uint32_t max_detour;  // per cent of the first path known; 0: any. See detour.h
@@ -66,11 +76,6 @@ struct fm_order {
             uint32_t waypoint; // where the leg leads, see patrol.c
             bool backwards;    // on the way back
         } patrol;
-        struct {           // explore, flee
-            uint64_t tick; // tick of the last search for a goal
-            fm_goal_search_state state;
-            fm_cell found; // with FM_GOAL_SEARCH_FOUND
-        } search;
     };
 };
 
@@ -113,10 +118,11 @@ static inline bool fm_order_is_too_long(const struct fm_order *order)
     return order->kind == FM_ORDER_MOVE && order->move.is_too_long;
 }
 
-/// Whether the order's goal is searched for: explore and flee.
+/// Whether the order's goal is searched for: explore, flee and keep_distance.
 static inline bool fm_order_searches(const struct fm_order *order)
 {
-    return order->kind == FM_ORDER_EXPLORE || order->kind == FM_ORDER_FLEE;
+    return order->kind == FM_ORDER_EXPLORE || order->kind == FM_ORDER_FLEE ||
+           order->kind == FM_ORDER_KEEP_DISTANCE;
 }
 
 /// Whether its agent waits for its turn to search for a goal in this tick.
@@ -125,8 +131,9 @@ static inline bool fm_order_is_listed(const struct fm_order *order)
     return fm_order_searches(order) && order->search.state == FM_GOAL_SEARCH_LISTED;
 }
 
-/// Whether the order has a target or a post: follow and guard.
+/// Whether the order has a target or a post: follow, guard and keep_distance.
 static inline bool fm_order_follows(const struct fm_order *order)
 {
-    return order->kind == FM_ORDER_FOLLOW || order->kind == FM_ORDER_GUARD;
+    return order->kind == FM_ORDER_FOLLOW || order->kind == FM_ORDER_GUARD ||
+           order->kind == FM_ORDER_KEEP_DISTANCE;
 }

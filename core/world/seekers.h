@@ -1,5 +1,5 @@
 // core/world/seekers.h: what a team keeps for its agents whose next leg has to be searched for:
-// those that explore or flee. core/orders/goal_search.h searches.
+// those that explore, flee or keep their distance. core/orders/goal_search.h searches.
 
 #pragma once
 
@@ -8,11 +8,11 @@
 
 typedef enum fm_goal_search_state {
     FM_GOAL_SEARCH_IDLE,
-    FM_GOAL_SEARCH_LISTED,    // waits for its turn in this tick
-    FM_GOAL_SEARCH_FOUND,     // `found` is the next leg's goal
-    FM_GOAL_SEARCH_SAFE,      // flee: there is no danger
-    FM_GOAL_SEARCH_NOWHERE,   // explore: no frontier can be reached; flee: nowhere is better than
-                              // here
+    FM_GOAL_SEARCH_LISTED,  // waits for its turn in this tick
+    FM_GOAL_SEARCH_FOUND,   // `found` is the next leg's goal
+    FM_GOAL_SEARCH_SAFE,    // flee: there is no danger
+    FM_GOAL_SEARCH_NOWHERE, // explore: no frontier can be reached; flee, keep_distance: nowhere is
+                            // better than here
     FM_GOAL_SEARCH_EXHAUSTED, // out of memory
     FM_GOAL_SEARCH_NOT_YET,   // its turn did not come, or its search is not over
 } fm_goal_search_state;
@@ -24,6 +24,7 @@ typedef struct fm_seekers {
     uint32_t count, capacity;
     fm_frontier frontier;
     fm_wave nearby; // around a fleeing agent
+    fm_wave threat; // around what it keeps its distance from
     fm_enemies enemies;
 } fm_seekers;
 

@@ -127,7 +127,9 @@ typedef enum fm_conflict {
     X(FM_ORDER_FOLLOW, "follow")                                                                   \
     X(FM_ORDER_GUARD, "guard")                                                                     \
     X(FM_ORDER_EXPLORE, "explore")                                                                 \
-    X(FM_ORDER_FLEE, "flee")
+    X(FM_ORDER_FLEE, "flee")                                                                       \
+    X(FM_ORDER_KEEP_DISTANCE, "keep_distance")                                                     \
+    X(FM_ORDER_SCATTER, "scatter") /* of a command; its orders are moves */
 
 typedef enum fm_order_kind {
 #define X(enumerator, name) enumerator,
@@ -353,14 +355,17 @@ typedef struct fm_command {
             // What `cells` are: a move's goals, one for all agents or one each; a patrol's
             // waypoints (1..FM_WAYPOINTS_MAX; from one the path back leads to where the agent stood
             // when its turn came); the cell to guard, unless there is a target; for flee cells to
-            // flee from, besides seen enemies (0..FM_WAYPOINTS_MAX).
+            // flee from, besides seen enemies (0..FM_WAYPOINTS_MAX); the middle of a scatter, or
+            // none.
             fm_order_kind order;
             fm_on_unreachable on_unreachable;
-            fm_agent_id target; // follow: of the agents' own team, or seen by it; guard: of the own
-                                // team; BOARD, UNBOARD: the carrier
-            uint32_t radius;    // follow, guard, flee: cells, 1..FM_ORDER_RADIUS_MAX; 0: 2, 4, 8.
-                                // BOARD, UNBOARD: cells from the carrier, 1..FM_BOARD_RADIUS_MAX;
-                                // 0: 1
+            fm_agent_id target; // follow, keep_distance: of the agents' own team, or seen by it;
+                                // keep_distance: all zero: any enemy that the team sees; guard: of
+                                // the own team; BOARD, UNBOARD: the carrier
+            uint32_t radius;    // follow, guard, flee, keep_distance: cells,
+                                // 1..FM_ORDER_RADIUS_MAX; 0: 2, 4, 8, 6. scatter: the same; 0: by
+                                // their number. BOARD, UNBOARD: cells from the carrier,
+                                // 1..FM_BOARD_RADIUS_MAX; 0: 1
             uint32_t agents_a_tick; // the order goes to so many agents at once, then to as many
                                     // more at the beginning of each tick; 0: to all at once. See
                                     // fm_world_left_to_do(). Not with `orders`
@@ -368,10 +373,11 @@ typedef struct fm_command {
                                // stop
             fm_turn turn;      // with queue
             uint32_t at;       // with FM_TURN_AT
-            bool once;         // follow: ends as arrived when it is within the radius
+            bool once;         // follow: ends as arrived when it is within the radius;
+                               // keep_distance: when nothing is
             uint32_t alert;    // stops when its team sees an enemy within so many cells,
                                // 1..FM_ORDER_RADIUS_MAX; 0: never. See core/orders/alert.h; not
-                               // with stop, follow and flee
+                               // with stop, follow, flee and keep_distance
             uint32_t deadline; // ticks after its turn came in which it ends, if it has not; 0:
                                // none; not with stop
             bool loop; // patrol: from the last waypoint straight to the first, not back by the

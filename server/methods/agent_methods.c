@@ -288,6 +288,14 @@ static fm_status read_places(const fm_request *request, fm_job *job, char *error
         return read_goals(request, job, error);
     case FM_ORDER_FOLLOW:
         return read_target(request, &job->command.command, error);
+    case FM_ORDER_KEEP_DISTANCE:
+        job->command.command.target =
+            fm_agent_id_unpack(request->values[FM_FIELD_TARGET].number); // 0: none
+        return FM_OK;
+    case FM_ORDER_SCATTER:
+        return request->values[FM_FIELD_GOAL].present
+                   ? take_cells(request, FM_FIELD_GOAL, job, error)
+                   : FM_OK;
     case FM_ORDER_GUARD:
         return read_guarded(request, job, error);
     case FM_ORDER_FLEE:
@@ -395,14 +403,15 @@ static fm_status read_order_options(const fm_request *request, fm_command *comma
         return FM_ERR_BAD_VALUE;
     }
     command->once = request->values[FM_FIELD_ONCE].number != 0;
-    if (command->once && command->order != FM_ORDER_FOLLOW) {
-        snprintf(error, FM_ERROR_TEXT_SIZE, "agent.order: once is for follow");
+    if (command->once && command->order != FM_ORDER_FOLLOW &&
+        command->order != FM_ORDER_KEEP_DISTANCE) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "agent.order: once is for follow and keep_distance");
         return FM_ERR_BAD_VALUE;
     }
     command->alert = (uint32_t)request->values[FM_FIELD_ALERT].number;
     if (command->alert != 0 && !fm_order_kind_may_alert(command->order)) {
         snprintf(error, FM_ERROR_TEXT_SIZE,
-                 "agent.order: alert is for move, patrol, guard, explore and hold");
+                 "agent.order: alert is for move, scatter, patrol, guard, explore and hold");
         return FM_ERR_BAD_VALUE;
     }
     command->max_detour = (uint32_t)request->values[FM_FIELD_MAX_DETOUR].number;

@@ -471,6 +471,8 @@ class CliTest(unittest.TestCase):
         self.assertEqual((first["kind"], first["queue"], first["queue_kinds"]), ("patrol", [2], ["hold"]))
         self.assertRegex(self.cli("order", "explore", 2), r"^1 agent explores; ")
         self.assertRegex(self.cli("order", "flee", "--from", "9,3/9,4", 3), r"^1 agent flees; ")
+        self.assertRegex(self.cli("order", "keep-distance", "--from", 1, 2, "--radius", 3, "--queue"),
+                         r"^1 agent keeps its distance; ")
         self.cli("step", "-n", 40)
         third = self.json("inspect", 3)
         self.assertEqual((third["kind"], third["state"]), ("none", "idle"))

@@ -243,6 +243,9 @@ def order_kinds(client, world, agents):
     assert client.refused("agent.order", kind="guard", target=77, **order) == "no_target"
     assert client.refused("agent.order", kind="flee", cells=[1], **order) == "bad_field"
     assert client.refused("agent.order", kind="hold", radius=65, **order) == "bad_field"
+    assert client.refused("agent.order", kind="keep_distance", target=77, **order) == "no_target"
+    assert client.refused("agent.order", kind="scatter", goal=[1], **order) == "bad_field"
+    assert client.refused("agent.order", kind="scatter", spread=True, **order) == "bad_value"
     assert client.refused("agent.order", kind="stop", queue=True, **order) == "bad_value"
     move = dict(kind="move", **order)
     for wrong in (dict(goals=[1, 1, 2, 2], spread=True), dict(goal=[1, 1], formation="heap")):
@@ -256,15 +259,16 @@ def order_kinds(client, world, agents):
     begun = client.call("agent.order", kind="hold", **order)["order"]
     last = begun
     for kind, more in [("patrol", dict(goals=[1, 1, 9, 9, 1, 9], loop=True)), ("guard", dict(goal=[5, 5])),
-                       ("follow", dict(target=agents[1])), ("explore", {}), ("flee", dict(cells=[1, 1]))]:
+                       ("follow", dict(target=agents[1])), ("explore", {}), ("flee", dict(cells=[1, 1])),
+                       ("keep_distance", dict(target=agents[1], radius=4)), ("scatter", dict(goal=[8, 8]))]:
         first = client.call("agent.order", kind=kind, queue=True, **more, **order)["order"]
         assert first == last + 2, "every order has an id, queued or not"
         last = first
     report = client.call("debug.inspect", world=world, agent=agents[0])
     assert report["kind"] == "hold" and report["order"] == begun
     assert report["queue"] == list(range(begun + 2, last + 1, 2))
-    assert report["queue_kinds"] == ["patrol", "guard", "follow", "explore", "flee"]
-    for _ in range(32 - 5):
+    assert report["queue_kinds"] == ["patrol", "guard", "follow", "explore", "flee", "keep_distance", "move"]
+    for _ in range(32 - 7):
         client.call("agent.order", kind="hold", queue=True, **order)
     assert client.refused("agent.order", kind="hold", queue=True, **order) == "limit"
     assert client.call("agent.order", kind="stop", **order) == {"count": 2}

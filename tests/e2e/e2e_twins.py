@@ -139,14 +139,14 @@ def act_as_player(twins, source, names):
     world = twins[0].world
     agents = [source.choice(names) for _ in range(source.randrange(1, 4))]
     kind = source.choice(["move", "move", "move", "stop", "patrol", "hold", "follow", "guard",
-                          "explore", "flee"])
+                          "explore", "flee", "keep_distance", "scatter"])
     order = dict(world=world, agents=agents, kind=kind,
                  on_unreachable=source.choice(["nearest", "fail", "wait"]))
     if kind == "move":
         order["goal"] = any_cell(source)
     elif kind == "patrol":
         order["goals"] = any_cell(source) + any_cell(source)
-    elif kind in ("follow", "guard"):
+    elif kind in ("follow", "guard") or kind == "keep_distance" and source.randrange(2):
         order["target"] = source.choice(names)
     a, b = any_cell(source), any_cell(source)
     requests = [

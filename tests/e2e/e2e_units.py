@@ -11,7 +11,7 @@ from fogmarch_server import Server, run
 from mirror import Mirror
 
 SIDE = 32
-CANCELLED = 4  # a reason for which orders end
+ARRIVED, CANCELLED, TARGET_LOST, TARGET_DIED = 0, 4, 7, 8  # reasons for which orders end
 
 
 def make_world(client):
@@ -273,6 +273,65 @@ def units_stop_for_enemies_and_go_on():
         assert endings(player, order)[order][0] == 0
 
 
+def units_keep_their_distance():
+    """A player's unit stays away from an enemy that it names as it sees it, and learns that the enemy is gone."""
+    with Server() as server, server.connect() as admin:
+        world = make_world(admin)
+        mine = admin.call("agent.spawn", world=world, team=1, cells=[8, 16])
+        hunter = admin.call("agent.spawn", world=world, team=2, cells=[4, 16])["agents"][0]
+        player, _ = sit_down(server, admin, world, 1)
+        unit, agent = mine["names"][0], mine["agents"][0]
+        shown = [number for number in view(player, world)[0].agents if number != unit][0]
+        order = player.call("agent.order", world=world, agents=[unit], kind="keep_distance", target=shown,
+                            radius=5)["order"]
+        later = player.call("agent.order", world=world, agents=[unit], kind="hold", queue=True)["order"]
+        # It is as fast as who follows it, so it is not caught before it is in a corner of the map.
+        admin.call("agent.order", world=world, agents=[hunter], kind="follow", target=agent, radius=1)
+        for _ in range(15):
+            admin.call("world.step", world=world)
+            (x, y), (hx, hy) = (report(admin, world, number)[0]["cell"] for number in (agent, hunter))
+            assert max(abs(x - hx), abs(y - hy)) >= 3, ((x, y), (hx, hy))
+        now = report(player, world, unit)[0]
+        assert [order["kind"] for order in now["orders"]] == ["keep_distance", "hold"] and now["target"] == shown
+        # A saved world goes on with it.
+        again = load(admin, save(admin, world)[0], name="again")["world"]
+        assert report(admin, again, agent)[0]["orders"] == report(admin, world, agent)[0]["orders"]
+        admin.call("agent.order", world=world, agents=[hunter], kind="hold")
+        admin.call("world.step", world=world, ticks=12)
+        assert report(player, world, unit)[0]["state"] == "holding", "far enough"
+        admin.call("agent.remove", world=world, agents=[hunter])
+        admin.call("world.step", world=world, ticks=2)
+        assert endings(player, order)[order][0] in (TARGET_LOST, TARGET_DIED)
+        assert [order["order"] for order in report(player, world, unit)[0]["orders"]] == [later]
+        for wrong, error in ((dict(target=77), "no_target"), (dict(radius=65), "bad_field"),
+                             (dict(alert=4), "bad_value")):
+            assert player.refused("agent.order", world=world, agents=[unit], kind="keep_distance", **wrong) == error
+
+
+def units_scatter():
+    with Server() as server, server.connect() as admin:
+        world = make_world(admin)
+        names = admin.call("agent.spawn", world=world, team=1,
+                           cells=[xy for i in range(12) for xy in (10 + i % 4, 10 + i // 4)])["names"]
+        player, _ = sit_down(server, admin, world, 1)
+        player.call("subscribe", world=world)
+        for more, middle in (({}, (11, 11)), (dict(goal=[20, 20], radius=6), (20, 20))):
+            first = player.call("agent.order", world=world, agents=names, kind="scatter", **more)["order"]
+            goals = [unit["orders"][0]["goal"] if unit["orders"] else unit["cell"]
+                     for unit in report(player, world, *names)]
+            admin.call("world.step", world=world, ticks=40)
+            cells = [unit["cell"] for unit in report(player, world, *names)]
+            assert cells == goals and all(unit["state"] == "idle" for unit in report(player, world, *names))
+            assert all(max(abs(x - middle[0]), abs(y - middle[1])) <= 7 for x, y in cells), cells
+            assert all(max(abs(a[0] - b[0]), abs(a[1] - b[1])) >= 2
+                       for a in cells for b in cells if a is not b), cells
+            ended = {}
+            for number in range(first, first + 12):
+                ended.update({} if number in ended else endings(player, number))
+            assert all(ended[number][0] == ARRIVED for number in range(first, first + 12))
+
+
 if __name__ == "__main__":
     run([a_player_hears_of_its_own_units, it_says_who_is_in_the_way, queues_are_edited_and_orders_have_deadlines,
-         games_write_on_units_and_turn_them, units_stop_for_enemies_and_go_on])
+         games_write_on_units_and_turn_them, units_stop_for_enemies_and_go_on,
+         units_keep_their_distance, units_scatter])

@@ -160,6 +160,8 @@ static const char *const words[] = {
     "guard",
     "explore",
     "flee",
+    "keep_distance",
+    "scatter",
     "fail",
     "wait",
     "keep",

@@ -265,7 +265,7 @@ static void act_order(sim_client *client)
 {
     sim_world *world = draw_world(client);
     const char *kind = DRAW_WORD("move", "move", "move", "move", "stop", "patrol", "hold", "follow",
-                                 "guard", "explore", "flee");
+                                 "guard", "explore", "flee", "keep_distance", "scatter");
     put_world(client, world);
     put_agents(client, world);
     fm_params_text(&client->params, FM_FIELD_KIND, kind);

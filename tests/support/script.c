@@ -48,9 +48,10 @@ static fm_command order_command(fm_script *script, fm_random *random, const fm_g
                              ? FM_ORDER_MOVE
                              : (fm_order_kind)fm_random_below(random, FM_ORDER_KIND_COUNT);
     fm_agent_id target = script->agents[fm_random_below(random, script->agent_count)];
-    bool has_target =
-        kind == FM_ORDER_FOLLOW || (kind == FM_ORDER_GUARD && fm_random_below(random, 2) == 0);
-    one_goal = one_goal || kind == FM_ORDER_GUARD;
+    bool may_target = kind == FM_ORDER_GUARD || kind == FM_ORDER_KEEP_DISTANCE;
+    bool has_target = kind == FM_ORDER_FOLLOW || (may_target && fm_random_below(random, 2) == 0);
+    bool follows = kind == FM_ORDER_FOLLOW || kind == FM_ORDER_KEEP_DISTANCE;
+    one_goal = one_goal || kind == FM_ORDER_GUARD || kind == FM_ORDER_SCATTER;
     return (fm_command){
         .kind = FM_COMMAND_ORDER,
         .agents = keep(agents, count * sizeof *agents),
@@ -70,7 +71,7 @@ static fm_command order_command(fm_script *script, fm_random *random, const fm_g
                                                       : FM_FORMATION_NONE,
         .common_speed = grouped && kind == FM_ORDER_MOVE && fm_random_below(random, 2) == 0,
         .agents_a_tick = fm_random_below(random, 4) == 0 ? 1 + fm_random_below(random, 3) : 0,
-        .once = kind == FM_ORDER_FOLLOW && fm_random_below(random, 3) == 0,
+        .once = follows && fm_random_below(random, 3) == 0,
         .alert = (kind == FM_ORDER_MOVE || kind == FM_ORDER_PATROL || kind == FM_ORDER_GUARD) &&
                          fm_random_below(random, 4) == 0
                      ? 1 + fm_random_below(random, 12)

@@ -123,6 +123,8 @@ static const struct order_words {
     {"guard", PLACE_OR_AGENT, "guards", "guard"},
     {"explore", NOTHING, "explores", "explore"},
     {"flee", NOTHING, "flees", "flee"},
+    {"keep-distance", NOTHING, "keeps its distance", "keep their distance"},
+    {"scatter", NOTHING, "scatters", "scatter"},
 };
 
 static const struct order_words *find_order(fm_cli *cli, const char *kind)
@@ -212,6 +214,25 @@ static void read_turn(fm_cli *cli, struct request *request)
     }
 }
 
+// --from and --around.
+static void read_place_options(fm_cli *cli, struct request *request)
+{
+    const char *from = fm_cli_value(cli, "from"), *around = fm_cli_value(cli, "around");
+    bool flees = strcmp(request->kind, "flee") == 0;
+    bool keeps = strcmp(request->kind, "keep_distance") == 0;
+    if (from != NULL && keeps) {
+        if (!fm_parse_uint(from, (uint64_t)FM_UINT_MAX, &request->target) || request->target == 0) {
+            fm_cli_usage_error(cli, "--from: the id of an agent to keep away from is wanted");
+        }
+    } else if (from != NULL && !(flees && read_places(from, FM_WAYPOINTS_MAX, request))) {
+        fm_cli_usage_error(cli, "--from: X,Y/X,Y/... to flee from is wanted");
+    }
+    if (around != NULL &&
+        (strcmp(request->kind, "scatter") != 0 || !read_places(around, 1, request))) {
+        fm_cli_usage_error(cli, "--around: X,Y to scatter around is wanted");
+    }
+}
+
 static int run_order(fm_cli *cli)
 {
     const struct order_words *words = find_order(cli, cli->arguments[0]);
@@ -220,12 +241,11 @@ static int run_order(fm_cli *cli)
         request.kind = "move"; // that stops for enemies
         request.alert = fm_cli_value(cli, "alert") == NULL ? ATTACK_ALERT : 0;
     }
-    read_operand(cli, words, &request);
-    const char *from = fm_cli_value(cli, "from");
-    if (from != NULL &&
-        (strcmp(words->kind, "flee") != 0 || !read_places(from, FM_WAYPOINTS_MAX, &request))) {
-        fm_cli_usage_error(cli, "--from: X,Y/X,Y/... to flee from is wanted");
+    if (strcmp(words->kind, "keep-distance") == 0) {
+        request.kind = "keep_distance";
     }
+    read_operand(cli, words, &request);
+    read_place_options(cli, &request);
     read_turn(cli, &request);
     fm_cli_connect(cli);
     uint64_t world = fm_cli_world_option(cli), first = 0;
@@ -355,7 +375,10 @@ static const fm_cli_option order_options[] = {
      "move, patrol, guard, explore, hold: stop when an\n"
      "enemy is seen so near; attack-move: 8",
      FM_FIELD_ALERT},
-    {"once", 0, FM_CLI_FLAG, NULL, "follow: end as soon as it is near enough", FM_FIELD_ONCE},
+    {"once", 0, FM_CLI_FLAG, NULL,
+     "follow: end as soon as it is near enough;\n"
+     "keep-distance: as soon as it is far enough",
+     FM_FIELD_ONCE},
     {"loop", 0, FM_CLI_FLAG, NULL, "patrol: round, not there and back", FM_FIELD_LOOP},
     {"spread", 's', FM_CLI_FLAG, NULL, "move: a place for each around X,Y", FM_FIELD_SPREAD},
     {"formation", 'f', FM_CLI_TEXT, "WHICH",
@@ -366,9 +389,15 @@ static const fm_cli_option order_options[] = {
      FM_FIELD_COMMON_SPEED},
     {"radius", 'r', FM_CLI_UINT, "CELLS",
      "follow: how near, 2; guard: how far away it\n"
-     "may be, 4; flee: from what is nearer, 8",
+     "may be, 4; flee: from what is nearer, 8;\n"
+     "keep-distance: how far, 6; scatter: how far from\n"
+     "the middle, so that each has about nine cells",
      FM_FIELD_RADIUS},
-    {"from", 0, FM_CLI_TEXT, "X,Y/...", "flee: places to flee from", 0},
+    {"from", 0, FM_CLI_TEXT, "X,Y/...|ID",
+     "flee: places to flee from; keep-distance: the\n"
+     "agent to keep away from; every seen enemy",
+     0},
+    {"around", 0, FM_CLI_TEXT, "X,Y", "scatter: the middle; the middle of where they are", 0},
     {.name = NULL},
 };
 
@@ -386,6 +415,10 @@ const fm_cli_command fm_cli_order = {
         "  guard X,Y | ID    come back when away from a place, or from an own agent\n"
         "  explore           see all that can be reached\n"
         "  flee              from enemies that are seen, and from places named by --from\n"
+        "  keep-distance     go away from what comes too near: an agent named by --from, or\n"
+        "                    every enemy that is seen; hold while it is far enough\n"
+        "  scatter           spread out, each to a cell of its own, around where they are or\n"
+        "                    --around a place\n"
         "  hold              stay, and do not move aside\n"
         "  stop              end all orders",
     .examples = "fogmarch order move 200,180 1-50\n"
@@ -398,6 +431,8 @@ const fm_cli_command fm_cli_order = {
                 "fogmarch order follow 17 1-5 --radius 3\n"
                 "fogmarch order explore --team 1\n"
                 "fogmarch order flee --from 20,20 8-9\n"
+                "fogmarch order keep-distance --from 17 1-5 --radius 7\n"
+                "fogmarch order scatter --team 1 --around 40,40 --radius 12\n"
                 "fogmarch order stop --team all",
     .options = order_options,
     .arguments_min = 1,

@@ -312,15 +312,17 @@ namespace Fogmarch
         /// Not for observer and debug. Lowest role: player.</summary>
         /// <param name="world">number of the world</param>
         /// <param name="agents">ids</param>
-        /// <param name="kind">move, stop, patrol, hold, follow, guard, explore or flee</param>
-        /// <param name="goal">x, y for all of them. move: where to; patrol: there and back; guard: the
-        /// place</param>
+        /// <param name="kind">move, stop, patrol, hold, follow, guard, explore, flee, keep_distance or
+        /// scatter</param>
+        /// <param name="goal">x, y for all of them. move: where to; patrol: there and back; guard: the place;
+        /// scatter: the middle, absent: the middle of where they stand</param>
         /// <param name="goals">move: or x, y for each; patrol: or x, y of up to 32 waypoints</param>
         /// <param name="cells">flee: x, y of places to flee from, besides seen enemies</param>
-        /// <param name="target">follow: id of an agent, own or seen; guard: of an own one, in place of
-        /// goal</param>
+        /// <param name="target">follow: id of an agent, own or seen; guard: of an own one, in place of goal;
+        /// keep_distance: own or seen, absent: every enemy that the team sees</param>
         /// <param name="radius">cells. follow: how near, 2; guard: how far it may be, 4; flee: from what is
-        /// nearer, 8</param>
+        /// nearer, 8; keep_distance: how far, 6; scatter: how far from the middle, absent: about nine cells
+        /// for each unit</param>
         /// <param name="queue">after the orders that the agents have, at most 32, not in their place; not
         /// with stop; false</param>
         /// <param name="at">in place of queue: into the queue after so many others, the order under way not
@@ -332,10 +334,11 @@ namespace Fogmarch
         /// <param name="deadline">ends as deadline so many ticks after its turn came, if it has not ended
         /// before; not with stop; absent: never</param>
         /// <param name="once">follow: a chase, which ends as arrived as soon as it is within the radius, with
-        /// a straight way between; false: it stays near</param>
-        /// <param name="alert">move, patrol, guard, explore, hold: stops as soon as its team sees an enemy
-        /// within so many cells of it, and the delta's `alerts` tells; agent.resume lets it go on. A move
-        /// with it is an attack-move; absent: stops for nobody</param>
+        /// a straight way between; keep_distance: ends as arrived as soon as it is far enough; false: it goes
+        /// on</param>
+        /// <param name="alert">move, scatter, patrol, guard, explore, hold: stops as soon as its team sees an
+        /// enemy within so many cells of it, and the delta's `alerts` tells; agent.resume lets it go on. A
+        /// move with it is an attack-move; absent: stops for nobody</param>
         /// <param name="loop">patrol: from the last waypoint straight to the first, not back by the others;
         /// false</param>
         /// <param name="spread">move with goal, agents of one team: a free cell around the goal for each, by

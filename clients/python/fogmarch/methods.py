@@ -11,7 +11,8 @@ TERRAINS = ('unknown', 'ground', 'out_of_bounds', 'trees', 'swamp', 'water', 'wa
 AGENT_STATES = ('idle', 'moving', 'waiting', 'blocked', 'holding', 'carried')
 ORDER_ENDS = ('arrived', 'nearest_reached', 'unreachable', 'replaced', 'cancelled', 'died',
     'out_of_memory', 'target_lost', 'target_died', 'explored', 'crowded', 'deadline', 'boarded')
-ORDER_KINDS = ('move', 'stop', 'patrol', 'hold', 'follow', 'guard', 'explore', 'flee')
+ORDER_KINDS = ('move', 'stop', 'patrol', 'hold', 'follow', 'guard', 'explore', 'flee',
+    'keep_distance', 'scatter')
 PLANNERS = ('dstar-lite', 'dstar-extra-lite', 'repeated-forward-astar', 'repeated-backward-astar',
     'adaptive-astar', 'mpgaa-star', 'repeated-jps', 'tba-star', 'rtba-star', 'tbaa-star',
     'rtaa-star', 'artaa-star', 'dartaa-star', 'lss-lrta-star', 'alss-lrta-star', 'dalss-lrta-star',
@@ -1357,13 +1358,16 @@ class Methods:
 
         world: number of the world
         agents: ids
-        kind: move, stop, patrol, hold, follow, guard, explore or flee
-        goal: x, y for all of them. move: where to; patrol: there and back; guard: the place
+        kind: move, stop, patrol, hold, follow, guard, explore, flee, keep_distance or scatter
+        goal: x, y for all of them. move: where to; patrol: there and back; guard: the place;
+            scatter: the middle, absent: the middle of where they stand
         goals: move: or x, y for each; patrol: or x, y of up to 32 waypoints
         cells: flee: x, y of places to flee from, besides seen enemies
-        target: follow: id of an agent, own or seen; guard: of an own one, in place of goal
+        target: follow: id of an agent, own or seen; guard: of an own one, in place of goal;
+            keep_distance: own or seen, absent: every enemy that the team sees
         radius: cells. follow: how near, 2; guard: how far it may be, 4; flee: from what is nearer,
-            8
+            8; keep_distance: how far, 6; scatter: how far from the middle, absent: about nine cells
+            for each unit
         queue: after the orders that the agents have, at most 32, not in their place; not with stop;
             false
         at: in place of queue: into the queue after so many others, the order under way not counted;
@@ -1374,10 +1378,11 @@ class Methods:
         deadline: ends as deadline so many ticks after its turn came, if it has not ended before;
             not with stop; absent: never
         once: follow: a chase, which ends as arrived as soon as it is within the radius, with a
-            straight way between; false: it stays near
-        alert: move, patrol, guard, explore, hold: stops as soon as its team sees an enemy within so
-            many cells of it, and the delta's `alerts` tells; agent.resume lets it go on. A move
-            with it is an attack-move; absent: stops for nobody
+            straight way between; keep_distance: ends as arrived as soon as it is far enough; false:
+            it goes on
+        alert: move, scatter, patrol, guard, explore, hold: stops as soon as its team sees an enemy
+            within so many cells of it, and the delta's `alerts` tells; agent.resume lets it go on.
+            A move with it is an attack-move; absent: stops for nobody
         loop: patrol: from the last waypoint straight to the first, not back by the others; false
         spread: move with goal, agents of one team: a free cell around the goal for each, by one
             shared search; false

@@ -156,7 +156,7 @@ static void every_kind_that_may_stops_and_goes_on(void **state)
                                             .target = targets ? friend : (fm_agent_id){0},
                                             .alert = 5});
         bool may = kind == FM_ORDER_MOVE || kind == FM_ORDER_PATROL || kind == FM_ORDER_GUARD ||
-                   kind == FM_ORDER_EXPLORE || kind == FM_ORDER_HOLD;
+                   kind == FM_ORDER_EXPLORE || kind == FM_ORDER_HOLD || kind == FM_ORDER_SCATTER;
         assert_int_equal(result.status, may ? FM_OK : FM_ERR_BAD_VALUE);
         if (may) {
             assert_int_equal(run_to_alert(&scene, 1).order, result.first_order);

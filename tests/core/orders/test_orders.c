@@ -432,7 +432,7 @@ static void all_kinds_move_in_the_next_tick(void **state)
         (void)enemy;
         fm_cell far = fm_cell_at(180, 10);
         bool targets = kind == FM_ORDER_FOLLOW || kind == FM_ORDER_GUARD;
-        bool cells = kind == FM_ORDER_MOVE || kind == FM_ORDER_PATROL;
+        bool cells = kind == FM_ORDER_MOVE || kind == FM_ORDER_PATROL || kind == FM_ORDER_SCATTER;
         fm_command_result result =
             scene_give(&scene, (fm_command){.order = (fm_order_kind)kind,
                                             .agents = agents,
@@ -464,13 +464,14 @@ static bool can_end(fm_order_kind kind, fm_order_end reason)
     case FM_END_ARRIVED:
     case FM_END_NEAREST:
     case FM_END_CROWDED:
-        return kind == FM_ORDER_MOVE || kind == FM_ORDER_FLEE || kind == FM_ORDER_FOLLOW;
+        return kind == FM_ORDER_MOVE || kind == FM_ORDER_FLEE || kind == FM_ORDER_FOLLOW ||
+               (kind == FM_ORDER_KEEP_DISTANCE && reason == FM_END_ARRIVED);
     case FM_END_UNREACHABLE:
         return kind != FM_ORDER_HOLD && kind != FM_ORDER_EXPLORE;
     case FM_END_TARGET_LOST:
-        return kind == FM_ORDER_FOLLOW;
+        return kind == FM_ORDER_FOLLOW || kind == FM_ORDER_KEEP_DISTANCE;
     case FM_END_TARGET_DIED:
-        return kind == FM_ORDER_FOLLOW || kind == FM_ORDER_GUARD;
+        return kind == FM_ORDER_FOLLOW || kind == FM_ORDER_GUARD || kind == FM_ORDER_KEEP_DISTANCE;
     case FM_END_EXPLORED:
         return kind == FM_ORDER_EXPLORE;
     case FM_END_EXHAUSTED:
@@ -518,8 +519,9 @@ static void order_at_random(struct order_scene *scene, struct account *account, 
             fm_cell_at(fm_random_below(random, grid->width), fm_random_below(random, grid->height));
     }
     fm_order_kind kind = (fm_order_kind)fm_random_below(random, FM_ORDER_KIND_COUNT);
-    bool target =
-        kind == FM_ORDER_FOLLOW || (kind == FM_ORDER_GUARD && fm_random_below(random, 2) == 0);
+    bool may_target = kind == FM_ORDER_GUARD || kind == FM_ORDER_KEEP_DISTANCE;
+    bool target = kind == FM_ORDER_FOLLOW || (may_target && fm_random_below(random, 2) == 0);
+    bool follows = kind == FM_ORDER_FOLLOW || kind == FM_ORDER_KEEP_DISTANCE;
     bool several = kind == FM_ORDER_PATROL || kind == FM_ORDER_FLEE;
     fm_command command = {
         .order = kind,
@@ -533,7 +535,7 @@ static void order_at_random(struct order_scene *scene, struct account *account, 
         .queue = kind != FM_ORDER_STOP && fm_random_below(random, 2) == 0,
         .loop = fm_random_below(random, 2) == 0,
         .radius = fm_random_below(random, 10),
-        .once = kind == FM_ORDER_FOLLOW && fm_random_below(random, 2) == 0,
+        .once = follows && fm_random_below(random, 2) == 0,
         .alert =
             kind == FM_ORDER_MOVE || kind == FM_ORDER_PATROL ? fm_random_below(random, 2) * 4 : 0,
         .deadline = kind != FM_ORDER_STOP ? fm_random_below(random, 3) * 20 : 0,
@@ -550,7 +552,7 @@ static void order_at_random(struct order_scene *scene, struct account *account, 
     for (uint32_t i = 0; i < count; i++) {
         assert_true(account->given + 1 < ACCOUNT_MAX);
         account->given += 1;
-        account->kind[account->given] = kind;
+        account->kind[account->given] = kind == FM_ORDER_SCATTER ? FM_ORDER_MOVE : kind;
     }
     assert_int_equal(result.first_order + count - 1, account->given);
 }

@@ -21,6 +21,7 @@
 #include "tests/support/support.h"
 
 #define UNITS       1000u // at scale 1
+#define ENEMIES     64u
 #define SIDE        256u
 #define SCALE_MOST  4u
 #define UNITS_MOST  (UNITS * SCALE_MOST)
@@ -298,6 +299,32 @@ static void flee(void)
     fm_cell danger = fm_cell_at(0, 0);
     order(FM_ORDER_FLEE, &danger, 1);
     tick();
+}
+
+// All see enemies among them and have to search for a way out.
+static void units_among_enemies(void)
+{
+    units();
+    add_team();
+    fm_agent_id enemies[ENEMIES];
+    fm_command_result result = {.spawned = enemies};
+    fm_world_apply(
+        scene.world,
+        &(fm_command){
+            .kind = FM_COMMAND_SPAWN, .team = 2, .cells = scene.homes, .cell_count = ENEMIES},
+        &result);
+    assert_int_equal(result.status, FM_OK);
+    tick();
+}
+
+static void keep_distance(void)
+{
+    order_without_cells(FM_ORDER_KEEP_DISTANCE);
+}
+
+static void scatter(void)
+{
+    order_without_cells(FM_ORDER_SCATTER);
 }
 
 static void patrol(void)
@@ -627,6 +654,8 @@ static const struct deed deeds[] = {
     {"agent.order hold", auto_on_the_way, hold},
     {"agent.order explore", units, explore},
     {"agent.order flee", units, flee},
+    {"agent.order keep_distance", units_among_enemies, keep_distance},
+    {"agent.order scatter", auto_on_the_way, scatter},
     {"agent.order patrol", auto_on_the_way, patrol},
     {"agent.order guard", auto_on_the_way, guard_a_cell},
     {"agent.order follow", auto_on_the_way, follow_one},

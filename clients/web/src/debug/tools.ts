@@ -30,7 +30,7 @@ const RECTS_MAX = 16384 / 4; // of one terrain.set
 
 // Kinds of orders that need more than a cell are given on the play page and by `fogmarch order`.
 const KINDS = ORDER_KINDS.filter((kind) => kind !== "follow");
-const PLACELESS = ["stop", "hold", "explore", "flee"];
+const PLACELESS = ["stop", "hold", "explore", "flee", "keep_distance"];
 
 export class Tools {
   readonly panel: HTMLElement;

@@ -398,6 +398,8 @@ export class Game {
       case "s": void attempt(() => this.send("stop")); break;
       case "h": void attempt(() => this.send("hold")); break;
       case "e": void attempt(() => this.send("explore")); break;
+      case "k": void attempt(() => this.send("keep_distance")); break;
+      case "d": void attempt(() => this.send("scatter")); break;
       case "p": this.use("patrol"); break;
       case "g": this.use("guard"); break;
       case "b": this.use("wall"); break;
@@ -512,6 +514,7 @@ export class Game {
       ...(cell === undefined || more.goals !== undefined ? {} : { goal: [cell.x, cell.y] }),
       ...(queue ? { queue } : {}),
       ...(kind === "move" && agents.length > 1 ? { spread: true } : {}),
+      ...(kind === "keep_distance" ? { radius: this.alertRadius } : {}), // from every enemy in sight
       ...(kind === "stop" || this.deadline === 0 ? {}
         : { deadline: Math.max(1, Math.round(this.deadline * this.world.tick_hz)) }),
       ...more,

@@ -86,6 +86,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   [".", "next unit that has nothing to do"],
   ["Ctrl 1 to 9", "make a group; 1 to 9 calls it, twice goes there"],
   ["S, H, E", "stop, hold, explore"],
+  ["K, D", "keep away from every enemy in sight; scatter: spread out from where they are"],
   ["A", "attack-move to the next click, also on the small map: they stop when they see an enemy, and the " +
         "news say where"],
   ["R", "who has stopped for an enemy goes on"],

@@ -27,7 +27,7 @@ export const MODE_WORDS: Record<Exclude<Mode, "command">, string> = {
 
 export interface Deeds {
   use(mode: Mode): void;
-  send(kind: "stop" | "hold" | "explore"): void;
+  send(kind: "stop" | "hold" | "explore" | "keep_distance" | "scatter"): void;
   goOn(): void;
   /** From now on orders end after so many seconds; 0: no deadline. */
   setDeadline(seconds: number): void;
@@ -90,6 +90,8 @@ export class Panel {
     act("stop", "S", () => deeds.send("stop"));
     act("hold", "H", () => deeds.send("hold"));
     act("explore", "E", () => deeds.send("explore"));
+    act("keep away", "K", () => deeds.send("keep_distance"));
+    act("scatter", "D", () => deeds.send("scatter"));
     this.modes.set("patrol", act("patrol", "P", () => deeds.use("patrol")));
     this.modes.set("guard", act("guard", "G", () => deeds.use("guard")));
     this.modes.set("follow", act("follow", "F", () => deeds.use("follow")));
