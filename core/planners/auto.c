@@ -505,8 +505,10 @@ static bool auto_is_walking(const void *self)
 static void auto_fetch(const void *self)
 {
     const struct automatic *a = self;
-    __builtin_prefetch(a->search.self);
-    __builtin_prefetch((const char *)a->search.self + 64);
+    if (a->search.self != NULL) {
+        __builtin_prefetch(a->search.self);
+        __builtin_prefetch((const char *)a->search.self + 64);
+    }
 }
 
 static fm_plan_state auto_walk(void *self, fm_cell start, uint32_t steps)

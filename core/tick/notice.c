@@ -17,8 +17,8 @@
 #define STEPS_AHEAD     (FM_FRESH_SIDE / 2)
 
 // Planners times changes of one tick. A planner repairs its search change by change, whatever the
-// budget: 1,000 took 4.5 s for 65,536 cells. So many take some 70 ms of one core. Searches that
-// begin again keep to the budget. One planner with a large field, or sixteen, never begin again.
+// budget: 1,000 took 4.5 s for 65,536 cells. Searches that begin again keep to the budget. One
+// planner with a large field, or sixteen, never begin again.
 #define REPAIRS_MAX (1u << 20)
 
 // Checking steps changes nothing: whatever it finds, the planner searches in its turn.

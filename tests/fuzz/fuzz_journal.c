@@ -348,7 +348,7 @@ static void seek_ticks(fm_journal_reader *reader)
     }
 }
 
-// One thread: without SQLite's locks an input takes a tenth less.
+// One thread: SQLite needs no locks.
 static void set_up(void)
 {
     static bool done;
