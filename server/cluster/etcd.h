@@ -93,7 +93,11 @@ void fm_etcd_compare_absent(fm_writer *body, const char *key);
 void fm_etcd_compare_created(fm_writer *body, const char *key, int64_t revision);
 
 /// Appends what is done. @param to  delete: all keys from `key` up to here; NULL: that key alone
+///
+/// @param lease  with which the key ends; 0: it stays
 void fm_etcd_request_put(fm_writer *body, const char *key, const void *value, size_t size);
+void fm_etcd_request_put_leased(fm_writer *body, const char *key, const void *value, size_t size,
+                                int64_t lease);
 void fm_etcd_request_get(fm_writer *body, const char *key);
 void fm_etcd_request_delete(fm_writer *body, const char *key, const char *to);
 

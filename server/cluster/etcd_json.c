@@ -95,13 +95,21 @@ void fm_etcd_compare_created(fm_writer *body, const char *key, int64_t revision)
     fm_etcd_put(body, "}");
 }
 
-void fm_etcd_request_put(fm_writer *body, const char *key, const void *value, size_t size)
+void fm_etcd_request_put_leased(fm_writer *body, const char *key, const void *value, size_t size,
+                                int64_t lease)
 {
+    char text[40];
     fm_etcd_put(body, "{\"requestPut\":{");
     fm_etcd_put_text(body, "key", key);
     fm_etcd_put(body, ",");
     fm_etcd_put_bytes(body, "value", value, size);
-    fm_etcd_put(body, "}}");
+    snprintf(text, sizeof text, ",\"lease\":\"%" PRId64 "\"}}", lease);
+    fm_etcd_put(body, lease == 0 ? "}}" : text);
+}
+
+void fm_etcd_request_put(fm_writer *body, const char *key, const void *value, size_t size)
+{
+    fm_etcd_request_put_leased(body, key, value, size, 0);
 }
 
 void fm_etcd_request_get(fm_writer *body, const char *key)

@@ -75,6 +75,7 @@ static void join(fm_node *node)
     }
     fm_writer_fini(&body);
     if (node->lease != 0) {
+        fm_world_log_set_lease(node->options.store, node->lease);
         node->renewed_ns = sent_ns;
         node->is_unread = true;
         put_node(node);
@@ -102,6 +103,7 @@ static void renew(fm_node *node)
             fm_log(FM_LOG_WARNING, "the node's lease was over",
                    fm_log_text("node", node->options.name));
             node->lease = 0;
+            fm_world_log_set_lease(node->options.store, 0);
             uv_mutex_lock(&node->lock);
             node->leases_lost++;
             node->lost_ns = fm_clock_now_ns();

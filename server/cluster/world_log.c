@@ -20,6 +20,11 @@ void fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns)
     atomic_store(&store->sure_until_ns, until_ns);
 }
 
+void fm_world_log_set_lease(fm_world_log_store *store, int64_t lease)
+{
+    atomic_store(&store->lease, lease);
+}
+
 static fm_fence_verdict check(void *context, uint64_t number)
 {
     fm_world_log_store *store = context;
@@ -91,9 +96,10 @@ static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const 
     fm_etcd_put(&body, "],\"success\":[");
     fm_etcd_request_put(&body, next_key, after, strlen(after));
     fm_etcd_put(&body, ",");
-    fm_etcd_request_put(&body, name_key, wanted, strlen(wanted));
+    int64_t lease = atomic_load(&store->lease);
+    fm_etcd_request_put_leased(&body, name_key, wanted, strlen(wanted), lease);
     fm_etcd_put(&body, ",");
-    fm_etcd_request_put(&body, world_key, name, strlen(name));
+    fm_etcd_request_put_leased(&body, world_key, name, strlen(name), lease);
     fm_etcd_put(&body, "]}");
     if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) != FM_ETCD_DONE) {
         goto out;
@@ -226,13 +232,15 @@ static fm_status put_parts(fm_world_log_store *store, fm_etcd *etcd, uint64_t nu
 }
 
 // The reservation must be there still: a request that comes late must not begin a world that was
-// given up.
+// given up. From now on it stays when the node's lease ends.
 static fm_status create_owner(fm_world_log_store *store, fm_etcd *etcd,
                               const struct log_keyframe *keyframe, const fm_journal_head *head,
                               const char *owner, char *error)
 {
     char owner_key[FM_WORLD_LOG_KEY_SIZE], keyframe_key[FM_WORLD_LOG_KEY_SIZE],
-        world_key[FM_WORLD_LOG_KEY_SIZE];
+        world_key[FM_WORLD_LOG_KEY_SIZE], name_key[FM_WORLD_LOG_KEY_SIZE], number[24];
+    fm_world_log_key(store, name_key, "names/%s", head->name);
+    snprintf(number, sizeof number, "%" PRIu64, head->number);
     fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, head->number);
     fm_world_log_key(store, keyframe_key, FM_WORLD_LOG_KEYFRAME_KEY, head->number);
     fm_world_log_key(store, world_key, FM_WORLD_LOG_WORLD_KEY, head->number);
@@ -246,6 +254,10 @@ static fm_status create_owner(fm_world_log_store *store, fm_etcd *etcd,
     fm_etcd_request_put(&body, owner_key, owner, strlen(owner));
     fm_etcd_put(&body, ",");
     fm_etcd_request_put(&body, keyframe_key, packed.data, packed.size);
+    fm_etcd_put(&body, ",");
+    fm_etcd_request_put(&body, name_key, number, strlen(number));
+    fm_etcd_put(&body, ",");
+    fm_etcd_request_put(&body, world_key, head->name, strlen(head->name));
     fm_etcd_put(&body, "],\"failure\":[");
     fm_etcd_request_get(&body, owner_key);
     fm_etcd_put(&body, "]}");

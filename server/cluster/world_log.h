@@ -20,7 +20,8 @@
 //   log/W/P        a record: rows of one or more batches, or a part of them
 //   kf/W           the newest keyframe: its position, and all that a journal's head says
 //   part/W/P/E/I   its bytes, in parts; P is the position of the record that holds its KEYFRAME row
-//   names/NAME     number and reservation
+//   names/NAME     number and reservation. Until the world has an owner this key and the next end
+//                  with the lease of the node that creates it
 //   worlds/W       name
 //   next           the number of the next world
 //   scenes/W       which views of a moved world are watched (server/streams/scenes.h) move/W,
@@ -184,5 +185,8 @@ void fm_world_log_note_come(fm_world_log_store *store, bool was_followed, uint64
 
 /// Until when it is certain that no node has taken this node's worlds; 0: not certain. Any thread.
 void fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns);
+
+/// The node's lease, with which reservations end whose worlds have not begun; 0: none. Any thread.
+void fm_world_log_set_lease(fm_world_log_store *store, int64_t lease);
 
 fm_world_log_numbers fm_world_log_numbers_get(fm_world_log_store *store);

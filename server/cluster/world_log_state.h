@@ -100,6 +100,7 @@ struct fm_world_log_store {
     struct log_lane lanes[FM_FENCE_LANES];
     bool is_silent; // the writer's: etcd has not taken a keyframe in this round
     _Atomic uint64_t sure_until_ns;
+    _Atomic int64_t lease; // of the node; 0: none
 };
 
 /// A key below the cluster's prefix. @param key  room for FM_WORLD_LOG_KEY_SIZE

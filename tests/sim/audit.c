@@ -398,11 +398,13 @@ static void gather_worlds(void)
     uint64_t limit_ns = sim_now_ns() + RETURN_LIMIT_NS;
     while (sim_etcd != NULL) {
         must(ask_world(FM_METHOD_WORLD_LIST, 0), "world.list");
-        if (sim_auditor_heard.world_count >= sim_etcd_world_count()) {
+        if (sim_auditor_heard.world_count >= sim_etcd_world_count() &&
+            sim_etcd_reserved_count() == 0) {
             return;
         }
         if (sim_now_ns() > limit_ns) {
-            sim_fail("etcd has %u worlds, and the node %u", sim_etcd_world_count(),
+            sim_fail("etcd has %u worlds and %u names without one, and the node %u",
+                     sim_etcd_world_count(), sim_etcd_reserved_count(),
                      sim_auditor_heard.world_count);
         }
         settle(100 * SIM_NS_MS);

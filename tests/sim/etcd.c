@@ -3,6 +3,7 @@
 #include "tests/sim/etcd.h"
 
 #include "server/cluster/etcd_link.h"
+#include "server/cluster/world_log_state.h"
 #include "tests/sim/bytes.h"
 #include "tests/sim/etcd_log.h"
 #include "tests/sim/memory.h"
@@ -425,15 +426,29 @@ bool sim_etcd_is_in_trouble(void)
     return now_ns < etcd.frozen_until_ns || now_ns < etcd.cut_until_ns;
 }
 
+static bool is_below(uint32_t key, const char *prefix)
+{
+    return key < sim_etcd->key_count &&
+           strncmp(sim_etcd->keys[key].name, prefix, strlen(prefix)) == 0;
+}
+
 uint32_t sim_etcd_world_count(void)
 {
     static const char prefix[] = "/fogmarch/" SIM_ETCD_CLUSTER "/owner/";
-    uint32_t count = 0;
-    for (uint32_t i = sim_etcd_first(prefix); i < sim_etcd->key_count; i++) {
-        if (strncmp(sim_etcd->keys[i].name, prefix, strlen(prefix)) != 0) {
-            break;
-        }
+    uint32_t first = sim_etcd_first(prefix), count = 0;
+    while (is_below(first + count, prefix)) {
         count++;
+    }
+    return count;
+}
+
+uint32_t sim_etcd_reserved_count(void)
+{
+    static const char prefix[] = "/fogmarch/" SIM_ETCD_CLUSTER "/names/";
+    uint32_t count = 0;
+    for (uint32_t i = sim_etcd_first(prefix); is_below(i, prefix); i++) {
+        uint64_t number = strtoull((const char *)sim_etcd->keys[i].value, NULL, 10);
+        count += sim_etcd_find(FM_WORLD_LOG_OWNER_KEY, number) == NULL;
     }
     return count;
 }

@@ -46,3 +46,6 @@ bool sim_etcd_is_in_trouble(void);
 
 /// Worlds that are to be somewhere.
 uint32_t sim_etcd_world_count(void);
+
+/// Names that were reserved for worlds that have no owner.
+uint32_t sim_etcd_reserved_count(void);
