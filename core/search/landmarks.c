@@ -129,8 +129,9 @@ static fm_cell random_cell(fm_landmarks *l)
 {
     fm_cell cell = 0;
     for (uint32_t i = 0; i < 1000; i++) {
-        cell = fm_cell_at(fm_random_below(&l->random, l->view->width),
-                          fm_random_below(&l->random, l->view->height));
+        // One after the other: in a call, compilers differ in which comes first.
+        uint32_t y = fm_random_below(&l->random, l->view->height);
+        cell = fm_cell_at(fm_random_below(&l->random, l->view->width), y);
         if (!fm_view_is_blocked(l->view, cell)) {
             break;
         }

@@ -72,8 +72,8 @@ static fm_agent_look looks[UNITS_MAX];
 static fm_cell draw_cell(void)
 {
     for (;;) {
-        fm_cell cell = fm_cell_at(fm_random_below(&game.random, game.grid->width),
-                                  fm_random_below(&game.random, game.grid->height));
+        uint32_t y = fm_random_below(&game.random, game.grid->height); // first, with every compiler
+        fm_cell cell = fm_cell_at(fm_random_below(&game.random, game.grid->width), y);
         if (!fm_grid_is_blocked(game.grid, cell)) {
             return cell;
         }
