@@ -388,9 +388,26 @@ static inline uint64_t open_marks(const fm_world *world, uint32_t team,
            (team == FM_ALL_TEAMS ? UINT64_MAX : delta->own[word]);
 }
 
+// A team that has exchanged agents with others has slots in an order that depends on when others
+// were born, which it may not know. Its members come in the order of their names.
+static void note_all_members(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
+{
+    const struct fm_team *own = fm_team_of(world, team);
+    for (uint32_t i = 0; i < own->member_count; i++) {
+        uint32_t slot = own->members[i];
+        if (open_marks(world, team, delta, slot / 64) >> slot % 64 & 1) {
+            note_open(world, team, delta, slot);
+        }
+    }
+}
+
 // Of the agents that are always in view, those that have changed or are new.
 static void note_all_open(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
 {
+    if (team != FM_ALL_TEAMS && fm_team_of(world, team)->exchanges > 0) {
+        note_all_members(world, team, delta);
+        return;
+    }
     uint32_t words = fm_mark_words(world);
     uint64_t ahead = words > 0 ? open_marks(world, team, delta, 0) : 0;
     for (uint32_t i = 0; i < words; i++) {

@@ -1,12 +1,12 @@
 // test_sight.c: a player never learns what its team cannot see.
 //
 // Method: pairs of worlds that differ only in cells and agents out of a team's sight. Both get the
-// same random commands: agents of the team and of its enemies are spawned and removed, walls and
-// buildings near them come and go, the player orders, asks for paths, and names agents that are not
-// its own or do not exist. In the hidden part each world has its own walls, births, deaths and
-// orders. Everything that the player receives must be the same in both: results of its commands,
-// answers to its queries, and every byte of its keyframes and deltas, after one tick or fifty, of
-// the whole map or a moving part.
+// same random commands: agents of the team and of its enemies are spawned, removed, changed and
+// carried, walls and buildings near them come and go, the game adds cost for the team, the player
+// orders, asks for paths, and names agents that are not its own or do not exist. In the hidden part
+// each world has its own walls, births, deaths and orders. Everything that the player receives must
+// be the same in both: results of its commands, answers to its queries, and every byte of its
+// keyframes and deltas, after one tick or fifty, of the whole map or a moving part.
 //
 //   +---------------+--------+------------------+
 //   | both teams    | solid  | hidden: differs  |
@@ -68,7 +68,7 @@ struct pair {
     fm_random random; // for the commands to both worlds
     uint64_t told[READERS];
     fm_rect rects[READERS];
-    uint64_t bytes_compared, queries_compared, commands_compared, refusals;
+    uint64_t bytes_compared, queries_compared, commands_compared, refusals, boarded;
     bool costs; // hidden cells get costs, which planners for equal costs do not allow
 };
 
@@ -305,22 +305,24 @@ static void remove_one(struct pair *pair)
         return;
     }
     uint32_t at = fm_random_below(&pair->random, pair->sides[0].agent_counts[team]);
+    fm_command_result results[2];
     for (uint32_t i = 0; i < 2; i++) {
         struct side *side = &pair->sides[i];
         fm_agent_id id = side->agents[team][at];
         side->agents[team][at] = side->agents[team][--side->agent_counts[team]];
         fm_command command = {.kind = FM_COMMAND_REMOVE, .agents = &id, .agent_count = 1};
-        assert_int_equal(apply(side, command).status, FM_OK);
+        results[i] = apply(side, command); // refused if it has died with its carrier
     }
+    expect_equal_results(pair, &results[0], &results[1]);
 }
 
 static bool somebody_stands_at(const struct side *side, fm_cell cell)
 {
     for (uint32_t team = 0; team < 2; team++) {
         for (uint32_t i = 0; i < side->agent_counts[team]; i++) {
-            fm_agent_report report;
-            assert_int_equal(fm_world_inspect(side->world, side->agents[team][i], &report), FM_OK);
-            if (report.cell == cell) {
+            fm_agent_report report; // none of those that are carried, or have died with a carrier
+            if (fm_world_inspect(side->world, side->agents[team][i], &report) == FM_OK &&
+                report.cell == cell) {
                 return true;
             }
         }
@@ -477,7 +479,8 @@ static void order_as_player(struct pair *pair)
     fm_order_kind kind = (fm_order_kind)fm_random_below(&pair->random, FM_ORDER_KIND_COUNT);
     kind = fm_random_below(&pair->random, 2) ? FM_ORDER_MOVE : kind;
     bool has_cells = kind == FM_ORDER_MOVE || kind == FM_ORDER_PATROL;
-    bool has_target = kind == FM_ORDER_FOLLOW || kind == FM_ORDER_GUARD;
+    bool has_target = kind == FM_ORDER_FOLLOW || kind == FM_ORDER_GUARD ||
+                      (kind == FM_ORDER_KEEP_DISTANCE && fm_random_below(&pair->random, 2) == 0);
     fm_on_unreachable otherwise = (fm_on_unreachable)fm_random_below(&pair->random, 3);
     bool queue = kind != FM_ORDER_STOP && fm_random_below(&pair->random, 4) == 0;
     bool may_alert = kind != FM_ORDER_STOP && fm_order_kind_may_alert(kind);
@@ -522,6 +525,52 @@ static void resume_as_player(struct pair *pair)
                                               .agents = side->agents[PLAYER - 1],
                                               .agent_count = side->agent_counts[PLAYER - 1],
                                               .ticks = ticks});
+    }
+    expect_equal_results(pair, &results[0], &results[1]);
+}
+
+// A unit of the team takes others aboard, or all that it carries get off.
+static void board_as_player(struct pair *pair)
+{
+    uint32_t own = pair->sides[0].agent_counts[PLAYER - 1];
+    if (own < 2) {
+        return;
+    }
+    uint32_t carrier = fm_random_below(&pair->random, own);
+    uint32_t first = fm_random_below(&pair->random, own);
+    uint32_t count = 1 + fm_random_below(&pair->random, own - first);
+    bool board = fm_random_below(&pair->random, 3) > 0;
+    uint32_t radius = 1 + fm_random_below(&pair->random, 8);
+    fm_command_result results[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        fm_agent_id *agents = pair->sides[i].agents[PLAYER - 1];
+        results[i] = apply(&pair->sides[i],
+                           (fm_command){.kind = board ? FM_COMMAND_BOARD : FM_COMMAND_UNBOARD,
+                                        .team = PLAYER,
+                                        .agents = board ? agents + first : NULL,
+                                        .agent_count = board ? count : 0,
+                                        .target = agents[carrier],
+                                        .radius = radius});
+    }
+    pair->boarded += board && results[0].status == FM_OK;
+    expect_equal_results(pair, &results[0], &results[1]);
+}
+
+// The game adds cost to cells for the team, known to it or not.
+static void add_cost(struct pair *pair)
+{
+    fm_cell cells[3];
+    for (uint32_t i = 0; i < FM_COUNT_OF(cells); i++) {
+        cells[i] = any_cell(pair);
+    }
+    uint8_t cost = (uint8_t)(fm_random_below(&pair->random, 4) * 10);
+    fm_command_result results[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        results[i] = apply(&pair->sides[i], (fm_command){.kind = FM_COMMAND_COST,
+                                                         .team = PLAYER,
+                                                         .cells = cells,
+                                                         .cell_count = FM_COUNT_OF(cells),
+                                                         .cost = cost});
     }
     expect_equal_results(pair, &results[0], &results[1]);
 }
@@ -658,12 +707,17 @@ static bool publish(struct side *side, uint64_t tick)
     return true;
 }
 
-// What the player's own units do, without the numbers that no player gets.
+// What the player's own units do, without the numbers that no player gets. Nothing of one that died
+// with its carrier.
 static fm_unit_report report_of(const struct side *side, uint32_t i, fm_cell *cells)
 {
     fm_unit_report report;
     fm_agent_id agent = side->agents[PLAYER - 1][i];
-    assert_int_equal(fm_world_report_unit(side->world, agent, &report, cells, REPORT_CELLS), FM_OK);
+    fm_status status = fm_world_report_unit(side->world, agent, &report, cells, REPORT_CELLS);
+    if (status != FM_OK) {
+        assert_int_equal(status, FM_ERR_NO_AGENT);
+        return (fm_unit_report){0};
+    }
     report.agent = report.target = report.blocker = (fm_agent_id){0};
     for (uint32_t n = 0; n < report.order_count; n++) {
         report.orders[n].id = 0;
@@ -722,7 +776,14 @@ static void step(struct pair *pair, uint64_t number)
         }
     }
     for (uint32_t n = fm_random_below(&pair->random, 4); n > 0; n--) {
-        switch (fm_random_below(&pair->random, 16)) {
+        switch (fm_random_below(&pair->random, 19)) {
+        case 16:
+        case 17:
+            board_as_player(pair);
+            break;
+        case 18:
+            add_cost(pair);
+            break;
         case 15:
             change_units(pair);
             resume_as_player(pair);
@@ -761,12 +822,13 @@ static void step(struct pair *pair, uint64_t number)
 
 // Counts over several runs: a single run may have no refusal.
 struct seen {
-    uint64_t bytes, commands, refusals;
+    uint64_t bytes, commands, refusals, boarded;
 };
 
 static void check_seen(const struct seen *seen)
 {
-    assert_true(seen->bytes > 10000 * RUNS && seen->commands > 50 * RUNS && seen->refusals > 0);
+    assert_true(seen->bytes > 10000 * RUNS && seen->commands > 50 * RUNS && seen->refusals > 0 &&
+                seen->boarded > 0);
 }
 
 static void run_pair(uint64_t seed, bool exclusive, bool costs, struct seen *seen)
@@ -795,6 +857,7 @@ static void run_pair(uint64_t seed, bool exclusive, bool costs, struct seen *see
     seen->bytes += pair.bytes_compared;
     seen->commands += pair.commands_compared;
     seen->refusals += pair.refusals;
+    seen->boarded += pair.boarded;
     side_fini(&pair.sides[0]);
     side_fini(&pair.sides[1]);
 }
