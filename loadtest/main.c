@@ -1,5 +1,6 @@
 // loadtest/main.c: fogmarch-load, from the command line to the exit code.
 
+#include "loadtest/cluster_kills.h"
 #include "loadtest/options.h"
 #include "loadtest/report/report.h"
 #include "loadtest/series/capacity.h"
@@ -244,6 +245,9 @@ int main(int argc, char **argv)
 {
     fm_load_options options;
     int exit_code;
+    if (fm_cluster_kills_is_meant(argc, argv)) {
+        return fm_cluster_kills_become(argc, argv);
+    }
     if (!fm_load_options_read(argc, argv, &options, &exit_code)) {
         return exit_code;
     }

@@ -14,6 +14,7 @@ static const char help[] =
     "       fogmarch-load report --mix NAME [--map FILE] [--workers W] [--quick] [OPTION]...\n"
     "       fogmarch-load --mapf MAP SCEN [--agents N] [--planner PLANNER] [--json]\n"
     "       fogmarch-load --crash-rounds N [--workers W] [--seed N] [--json]\n"
+    "       fogmarch-load --cluster N [--kills N] [--moves N] [--engine-faults N] [--json]\n"
     "Plays a scenario against a fogmarch server over TCP and measures it.\n"
     "\n"
     "Starts a server of its own on a free port of this machine, and ends it afterwards,\n"
@@ -42,6 +43,12 @@ static const char help[] =
     "  --crash-rounds N   In place of a scenario: kills a server that keeps journals N times, at\n"
     "                     random moments, with clients attached, and looks whether anything that\n"
     "                     they were told is missing afterwards\n"
+    "  --cluster N        In place of a scenario: N nodes and three members of etcd; the node "
+    "that\n"
+    "                     has the world is killed --kills times, the world moved --moves times,\n"
+    "                     etcd damaged --engine-faults times. How long that takes, and whether\n"
+    "                     anything is lost. Needs etcd, python3 and fogmarch's Python client;\n"
+    "                     more with --cluster 3 --help\n"
     "\n"
     "  report             How many agents this machine carries at 5, 10, 20 and 30 Hz, with 1 to "
     "W\n"
@@ -89,7 +96,8 @@ static const char help[] =
     "  fogmarch-load --scenario skirmish --map Ramparts.map --output results\n"
     "  fogmarch-load report --map Ramparts.map --mix skirmish --output capacity\n"
     "  fogmarch-load --mapf random-64-64-20.map random-64-64-20-random-1.scen --agents 400\n"
-    "  fogmarch-load --crash-rounds 200 --json\n";
+    "  fogmarch-load --crash-rounds 200 --json\n"
+    "  fogmarch-load --cluster 3 --kills 12 --moves 24 --json\n";
 
 #define FIND_MAX_S     60.0
 #define REPORT_S       600.0
