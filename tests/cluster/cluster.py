@@ -42,32 +42,44 @@ def folder_in_memory():
     return memory if roomy and os.access(memory, os.W_OK) else None
 
 
+class Loopback:
+    """Where a process runs that has no machine of its own (machines.py)."""
+    address = "127.0.0.1"
+
+    def command(self, words):
+        return words
+
+
 class Etcd:
     """Members of etcd as child processes."""
 
-    def __init__(self, members=1, *flags):
+    def __init__(self, members=1, *flags, machines=None):
         self.flags = flags
+        self.machines = machines or [Loopback()] * members
         self.folder = tempfile.mkdtemp(prefix="fogmarch-etcd-", dir=folder_in_memory())
         ports = free_ports(2 * members)
         self.client_ports, self.peer_ports = ports[:members], ports[members:]
         self.processes = [None] * members
         for index in range(members):
             self.start(index)
-        self.endpoints = ",".join(f"127.0.0.1:{port}" for port in self.client_ports)
+        self.endpoints = ",".join(address.removeprefix("http://") for address in self.addresses(self.client_ports))
         until(lambda: all(self.is_up(index) for index in range(members)), "etcd")
 
+    def addresses(self, ports):
+        return [f"http://{machine.address}:{port}" for machine, port in zip(self.machines, ports)]
+
     def start(self, index):
-        cluster = ",".join(f"m{i}=http://127.0.0.1:{port}" for i, port in enumerate(self.peer_ports))
-        client, peer = (f"http://127.0.0.1:{ports[index]}"
-                        for ports in (self.client_ports, self.peer_ports))
+        clients, peers = self.addresses(self.client_ports), self.addresses(self.peer_ports)
+        cluster = ",".join(f"m{i}={peer}" for i, peer in enumerate(peers))
+        client, peer = clients[index], peers[index]
         with open(os.path.join(self.folder, f"log{index}"), "ab") as log:
             self.processes[index] = subprocess.Popen(
-                [ETCD, "--name", f"m{index}", "--data-dir", os.path.join(self.folder, f"m{index}"),
+                self.machines[index].command([ETCD, "--name", f"m{index}", "--data-dir", os.path.join(self.folder, f"m{index}"),
                  "--listen-client-urls", client, "--advertise-client-urls", client,
                  "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
                  "--initial-cluster", cluster, "--logger=zap",
                  "--heartbeat-interval", "50", "--election-timeout", "500",
-                 "--snapshot-count", "5000", *self.flags], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+                 "--snapshot-count", "5000", *self.flags]), stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
     def kill(self, index):
         self.processes[index].kill()
@@ -76,8 +88,8 @@ class Etcd:
     def leader(self):
         """Index of the member that leads."""
         def ask():
-            for index, port in enumerate(self.client_ports):
-                url = f"http://127.0.0.1:{port}/v3/maintenance/status"
+            for index, address in enumerate(self.addresses(self.client_ports)):
+                url = f"{address}/v3/maintenance/status"
                 with urllib.request.urlopen(url, data=b"{}", timeout=3) as answer:
                     status = json.load(answer)
                     if status.get("leader", "0") == status["header"]["member_id"]:
@@ -87,7 +99,7 @@ class Etcd:
 
     def is_up(self, index):
         try:
-            url = f"http://127.0.0.1:{self.client_ports[index]}/health"
+            url = f"{self.addresses(self.client_ports)[index]}/health"
             with urllib.request.urlopen(url, timeout=1) as answer:
                 return json.load(answer)["health"] == "true"
         except OSError:
@@ -98,9 +110,9 @@ class Etcd:
         end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
         body = json.dumps({"key": base64.b64encode(prefix.encode()).decode(),
                            "range_end": base64.b64encode(end.encode()).decode()}).encode()
-        for port in self.client_ports:
+        for address in self.addresses(self.client_ports):
             try:
-                url = f"http://127.0.0.1:{port}/v3/kv/range"
+                url = f"{address}/v3/kv/range"
                 with urllib.request.urlopen(url, data=body, timeout=3) as answer:
                     kvs = json.load(answer).get("kvs", [])
                     return {base64.b64decode(kv["key"]).decode():
@@ -109,9 +121,9 @@ class Etcd:
                 continue
         raise AssertionError("no member of etcd answers")
 
-    def ask(self, path, **params):
-        """Calls the first member's gateway."""
-        url = f"http://127.0.0.1:{self.client_ports[0]}/v3/{path}"
+    def ask(self, path, member=0, **params):
+        """Calls a member's gateway."""
+        url = f"{self.addresses(self.client_ports)[member]}/v3/{path}"
         with urllib.request.urlopen(url, data=json.dumps(params).encode(), timeout=PATIENCE) as answer:
             return json.load(answer)
 
@@ -129,11 +141,42 @@ class Etcd:
         self.close()
 
 
+def text(value):
+    return base64.b64encode(value.encode()).decode()
+
+
+def fill(etcd):
+    """Writes junk until etcd, which has a small quota, refuses it."""
+    junk = base64.b64encode(os.urandom(1 << 20)).decode()
+    for number in range(100):
+        try:
+            etcd.ask("kv/put", key=text(f"/junk/{number}"), value=junk)
+        except urllib.error.HTTPError as error:
+            assert "space exceeded" in error.read().decode()
+            return
+    raise AssertionError("etcd is never full")
+
+
+def make_room(etcd):
+    """The remedy of configs/CLUSTER.md: compact, defragment all members, disarm the alarm."""
+    etcd.ask("kv/deleterange", key=text("/junk/"), range_end=text("/junk0"))
+    status = etcd.ask("maintenance/status")
+    alarms = etcd.ask("maintenance/alarm", action="GET").get("alarms", [])
+    assert alarms, status
+    etcd.ask("kv/compaction", revision=status["header"]["revision"], physical=True)
+    for member in range(len(etcd.processes)):
+        etcd.ask("maintenance/defragment", member=member)
+    for alarm in alarms:
+        etcd.ask("maintenance/alarm", action="DEACTIVATE", memberID=alarm["memberID"], alarm="NOSPACE")
+
+
 class Node:
     """A fogmarchd that runs as a node of the cluster."""
 
-    def __init__(self, etcd, name, *flags, metrics=False, program=None, environment=None):
-        self.name = name
+    def __init__(self, etcd, name, *flags, metrics=False, program=None, environment=None, machine=Loopback(),
+                 token=None):
+        self.name, self.machine, self.host = name, machine, machine.address
+        self.token = token
         self.program = program or os.environ["FOGMARCHD"]
         self.environment = {**os.environ, **(environment or {})}
         self.folder = tempfile.mkdtemp(prefix=f"fogmarch-node-{name}-")
@@ -157,8 +200,8 @@ class Node:
             os.remove(port_file)
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                [self.program, "--listen", "127.0.0.1:0", "--port-file", port_file]
-                + self.flags, stderr=log, stdin=subprocess.DEVNULL, env=self.environment)
+                self.machine.command([self.program, "--listen", f"{self.host}:0", "--port-file", port_file]
+                                     + self.flags), stderr=log, stdin=subprocess.DEVNULL, env=self.environment)
         until(lambda: os.path.exists(port_file) or self.process.poll() is not None,
               f"node {self.name}")
         assert self.process.poll() is None, self.log()
@@ -180,6 +223,11 @@ class Node:
         self.process.kill()
         self.process.wait()
 
+    def end(self):
+        """Tells it to end, and waits."""
+        self.process.terminate()
+        self.process.wait(PATIENCE)
+
     def pause(self):
         """Stops the process; waits until all of its threads have stopped, which takes a while on a busy machine."""
         self.process.send_signal(signal.SIGSTOP)
@@ -196,9 +244,9 @@ class Node:
     def wake(self):
         self.process.send_signal(signal.SIGCONT)
 
-    def connect(self):
-        client = Client(self.port)
-        client.call("hello", protocol=1, client="cluster")
+    def connect(self, patience=PATIENCE):
+        client = Client(self.port, host=self.host, patience=patience)
+        client.call("hello", protocol=1, client="cluster", **({"token": self.token} if self.token else {}))
         return client
 
     def close(self):
@@ -249,15 +297,13 @@ class Follower:
         for node in self.nodes:
             client = None
             try:
-                client = Client(node.port)
-                client.socket.settimeout(1.0)
-                client.call("hello", protocol=1, client="follower")
+                client = node.connect(patience=1.0)
                 place = client.call("world.locate", name=self.name)
                 host, port = place["tcp"].rsplit(":", 1)
-                assert host == "127.0.0.1"
-                self.client = Client(int(port))
-                self.client.socket.settimeout(1.0)
-                self.client.call("hello", protocol=1, client="follower")
+                assert host == node.host or node.host != Loopback.address
+                self.client = Client(int(port), host=host, patience=1.0)
+                self.client.call("hello", protocol=1, client="follower",
+                                 **({"token": node.token} if node.token else {}))
                 self.world, self.node = place["world"], place["node"]
                 return True
             except (RequestError, OSError, AssertionError):

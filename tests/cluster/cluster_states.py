@@ -9,16 +9,14 @@ Method  real nodes and real etcd on loopback, under the load of match.py. The da
         same program under another version's name.
 """
 
-import base64
 import os
 import random
 import struct
 import tempfile
 import time
-import urllib.error
 
 import cluster
-from cluster import Etcd, Node, RequestError, move, until
+from cluster import Etcd, Node, fill, make_room, move, until
 from fogmarch_server import Client, run, seed
 from line import Line
 from match import Match, by_name, close_all, epochs_rise, owner_of
@@ -26,32 +24,6 @@ from match import Match, by_name, close_all, epochs_rise, owner_of
 cluster.skip_without_etcd()
 
 QUOTA = 24 << 20
-
-
-def text(value):
-    return base64.b64encode(value.encode()).decode()
-
-
-def fill(etcd):
-    """Writes junk until etcd refuses it."""
-    junk = base64.b64encode(os.urandom(1 << 20)).decode()
-    for number in range(100):
-        try:
-            etcd.ask("kv/put", key=text(f"/junk/{number}"), value=junk)
-        except urllib.error.HTTPError as error:
-            assert "space exceeded" in error.read().decode()
-            return
-    raise AssertionError("etcd is never full")
-
-
-def make_room(etcd):
-    """The remedy of configs/CLUSTER.md: compact, defragment, disarm the alarm."""
-    etcd.ask("kv/deleterange", key=text("/junk/"), range_end=text("/junk0"))
-    status = etcd.ask("maintenance/status")
-    assert status.get("errors") or etcd.ask("maintenance/alarm", action="GET")["alarms"], status
-    etcd.ask("kv/compaction", revision=status["header"]["revision"], physical=True)
-    etcd.ask("maintenance/defragment")
-    etcd.ask("maintenance/alarm", action="DEACTIVATE", memberID=status["header"]["member_id"], alarm="NOSPACE")
 
 
 def state_is(client, name):
@@ -129,14 +101,16 @@ def a_full_database_and_clocks_that_jump():
 class Door:
     """A node that its clients reach over a line."""
 
+    host, token = "127.0.0.1", None
+
     def __init__(self, etcd, name):
         self.line = Line()
         self.node = Node(etcd, name, "--cluster-advertise", f"127.0.0.1:{self.line.port}")
         self.line.target = self.node.port
         self.name, self.port = name, self.line.port
 
-    def connect(self):
-        client = Client(self.port)
+    def connect(self, patience=cluster.PATIENCE):
+        client = Client(self.port, patience=patience)
         client.call("hello", protocol=1, client="door")
         return client
 

@@ -128,6 +128,28 @@ def members_of_etcd_die_and_come_back():
             close_all(nodes)
 
 
+def etcds_leader_and_the_owner_die_together():
+    """Its next leader lets all leases last for their whole time again; then the world is taken over."""
+    source = random.Random(seed())
+    with Etcd(3) as etcd:
+        nodes = [Node(etcd, name) for name in "ab"]
+        try:
+            match = Match(nodes, source)
+            match.goes_on()
+            owner = by_name(nodes, owner_of(etcd, match.world)[1])
+            other = next(node for node in nodes if node is not owner)
+            leader = etcd.leader()
+            etcd.kill(leader)
+            owner.kill()
+            match.goes_on()
+            assert owner_of(etcd, match.world) == (2, other.name)
+            etcd.start(leader)
+            match.finish()
+            epochs_rise(etcd, match.world)
+        finally:
+            close_all(nodes)
+
+
 def worlds_end_and_names_are_shared():
     with Etcd() as etcd:
         nodes = [Node(etcd, name) for name in "ab"]
@@ -267,4 +289,4 @@ def worlds_move_and_nodes_drain():
 
 
 run([worlds_move_and_nodes_drain, a_node_is_killed_and_another_is_told_to_end, a_frozen_node_says_nothing_more,
-     members_of_etcd_die_and_come_back, worlds_end_and_names_are_shared])
+     members_of_etcd_die_and_come_back, etcds_leader_and_the_owner_die_together, worlds_end_and_names_are_shared])

@@ -133,12 +133,12 @@ class RequestError(Exception):
 class Client:
     """One connection. Notifications that come while an answer is awaited are kept in order."""
 
-    def __init__(self, port, receive_buffer=None):
+    def __init__(self, port, receive_buffer=None, host="127.0.0.1", patience=PATIENCE):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.socket.settimeout(PATIENCE)
-        self.socket.connect(("127.0.0.1", port))
+        self.socket.settimeout(patience)
+        self.socket.connect((host, port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.unpacker = msgpack.Unpacker(raw=False, strict_map_key=False,
                                          max_buffer_size=1 << 30)
