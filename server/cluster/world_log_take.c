@@ -10,13 +10,11 @@
 #include "server/base/log.h"
 #include "server/cluster/world_log_state.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define PAGE_RECORDS 32 // that one range brings
 #define WORLD_MAX    FM_JOURNAL_WORLD_MAX
-#define PATH_SIZE    4096u
 #define OVERLOAD_MAX FM_OVERLOAD_DEGRADE
 
 static fm_status damaged(struct log_taking *taking, const char *what)
@@ -356,17 +354,6 @@ fm_status fm_world_log_read(struct log_taking *taking)
 
 // ---- the journal -------------------------------------------------------------------------------
 
-static void set_aside(const char *path)
-{
-    static const char *const suffixes[] = {"-wal", "-shm", FM_JOURNAL_MARK_SUFFIX, ""};
-    for (size_t i = 0; i < FM_COUNT_OF(suffixes); i++) {
-        char from[PATH_SIZE + 16], to[PATH_SIZE + 32];
-        snprintf(from, sizeof from, "%s%s", path, suffixes[i]);
-        snprintf(to, sizeof to, "%s.former%s", path, suffixes[i]);
-        (void)rename(from, to);
-    }
-}
-
 fm_status fm_world_log_add_rows(struct log_taking *taking, fm_journal_file *file)
 {
     fm_reader rows = fm_reader_init(taking->rows.data, taking->rows.size, NULL);
@@ -392,7 +379,7 @@ fm_status fm_world_log_write_journal(struct log_taking *taking, const char *fold
     if (length < 0 || (size_t)length >= size) {
         return FM_ERR_TOO_LARGE;
     }
-    set_aside(path);
+    (void)fm_journal_file_set_aside(path, "former"); // if there is one
     const fm_journal_world world = {.tick = taking->keyframe.tick,
                                     .digest = taking->keyframe.digest,
                                     .pace = taking->keyframe.pace,

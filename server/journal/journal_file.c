@@ -555,7 +555,7 @@ static const char *const suffixes[] = {"-wal", "-shm", "-journal", FM_JOURNAL_MA
 static void remove_files(const char *path)
 {
     for (size_t i = 0; i < FM_COUNT_OF(suffixes); i++) {
-        char name[PATH_SIZE + 8];
+        char name[PATH_SIZE + 40];
         snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
         unlink(name);
     }
@@ -676,15 +676,23 @@ void fm_journal_file_close(fm_journal_file *file)
     }
 }
 
-// Where the disk was full, rows may still be only in the WAL file: it is renamed as well, and
-// first.
+// Where the disk was full, or the process was killed, rows may still be only in the WAL file: it is
+// renamed as well, and first. What lies there of an earlier file goes, all of it: SQLite would take
+// another file's WAL for this one's.
 bool fm_journal_file_set_aside(const char *path, const char *ending)
 {
+    char target[PATH_SIZE + 24];
+    snprintf(target, sizeof target, "%.*s.%.16s", (int)PATH_SIZE, path, ending);
+    if (access(path, F_OK) != 0) {
+        return false;
+    }
+    (void)unlink(target);
+    remove_files(target);
     bool renamed = true;
     for (size_t i = 0; i < FM_COUNT_OF(suffixes); i++) {
-        char from[PATH_SIZE + 8], to[PATH_SIZE + 32];
+        char from[PATH_SIZE + 8], to[PATH_SIZE + 40];
         snprintf(from, sizeof from, "%s%s", path, suffixes[i]);
-        snprintf(to, sizeof to, "%s.%.16s%s", path, ending, suffixes[i]);
+        snprintf(to, sizeof to, "%s%s", target, suffixes[i]);
         bool is_database = suffixes[i][0] == '\0';
         renamed = rename(from, to) == 0 || (!is_database && errno == ENOENT);
     }

@@ -117,6 +117,7 @@ void fm_journal_file_give_up(fm_journal_file *file);
 /// @return FM_OK, FM_ERR_IO, FM_ERR_BAD_FORMAT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_journal_file_shorten(fm_journal_file *file, uint64_t size_max, char *error);
 
-/// Renames a journal and the files beside it to PATH.ending. It must not be open.
-/// @return false: the journal itself could not be renamed
+/// Renames a journal and the files beside it to PATH.ending, in place of all files of an earlier
+/// one. It must not be open.
+/// @return false: there is none, or it could not be renamed
 bool fm_journal_file_set_aside(const char *path, const char *ending);

@@ -6,6 +6,7 @@
 
 #include "tests/support/support.h"
 
+#include "server/journal/journal_file.h"
 #include "tests/server/journal/written.h"
 #include "tests/support/failing_disk.h"
 
@@ -243,6 +244,58 @@ static void test_a_world_that_ends(void **state)
     }
 }
 
+static void copy_file(const char *from, const char *to)
+{
+    FILE *source = fopen(from, "rb"), *copy = fopen(to, "wb");
+    assert_true(source != NULL && copy != NULL);
+    char bytes[4096];
+    for (size_t size; (size = fread(bytes, 1, sizeof bytes, source)) > 0;) {
+        assert_int_equal(fwrite(bytes, 1, size, copy), size);
+    }
+    fclose(source);
+    assert_int_equal(fclose(copy), 0);
+}
+
+// A journal that was closed is set aside where one lies that was not: what a killed process leaves,
+// with rows in its WAL file.
+static void test_a_file_that_is_set_aside_replaces_all_of_an_earlier_one(void **state)
+{
+    (void)state;
+    struct fm_written *killed = fm_written_create(), *closed = fm_written_create();
+    fm_journal_options options = fm_written_options(killed);
+    char path[320], wal[2][330];
+    fm_written_start(killed, &options);
+    for (uint32_t i = 0; i < 20; i++) {
+        fm_written_tick(killed, false);
+        fm_journals_turn(killed->journals);
+    }
+    snprintf(path, sizeof path, "%s/kept", killed->folder);
+    snprintf(wal[0], sizeof wal[0], "%s-wal", killed->path);
+    snprintf(wal[1], sizeof wal[1], "%s-wal", path);
+    copy_file(killed->path, path);
+    copy_file(wal[0], wal[1]);
+    assert_true(fm_journal_file_set_aside(path, "former"));
+
+    options = fm_written_options(closed);
+    options.keep = true;
+    fm_written_start(closed, &options);
+    fm_written_tick(closed, true);
+    fm_journal_batch *batch = fm_journal_batch_create();
+    batch->is_last = true;
+    batch->held_first = (void *)(uintptr_t)++closed->submitted;
+    fm_journal_submit(closed->journal, batch);
+    closed->journal = NULL; // the writer owns it now
+    fm_journals_turn(closed->journals);
+    strcat(closed->path, ".ended");
+    copy_file(closed->path, path);
+    assert_true(fm_journal_file_set_aside(path, "former"));
+
+    snprintf(closed->path, sizeof closed->path, "%s/kept.former", killed->folder);
+    fm_written_check(closed, closed->row_count);
+    fm_written_destroy(closed);
+    fm_written_destroy(killed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +306,7 @@ int main(void)
         cmocka_unit_test(test_the_file_is_bounded),
         cmocka_unit_test(test_the_thread_writes),
         cmocka_unit_test(test_a_world_that_ends),
+        cmocka_unit_test(test_a_file_that_is_set_aside_replaces_all_of_an_earlier_one),
     };
     fm_failing_disk_install();
     return cmocka_run_group_tests_name("journal", tests, NULL, NULL);
