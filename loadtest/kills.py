@@ -56,7 +56,8 @@ try:
 except ImportError as missing:
     sys.exit(f"fogmarch's Python client is needed (clients/python), and python3-msgpack: {missing}")
 
-PATIENCE = 60.0
+PATIENCE = float(os.environ.get("FOGMARCH_PATIENCE", "60"))  # seconds; more on a machine that is very busy
+MOVE_S = 30.0  # a move that takes longer was given up by the node: it is asked for again
 SIDE = 128
 RECEIPTS = 1000  # a world keeps at least so many answers of a seat
 
@@ -268,7 +269,8 @@ def move(nodes, load):
     """Moves the world to another node. Returns how long the slowest answer took, in milliseconds, and the parts; None
     in place of these when the world was taken over, because the owner lost its lease meanwhile."""
     source, begun = until(lambda: load.check() and ask_to_move(nodes, load), "a move to begin")
-    until(lambda: load.check() and owner_of(nodes, load.world) not in (None, source), "a move")
+    until(lambda: load.check() and (owner_of(nodes, load.world) not in (None, source)
+                                    or time.monotonic() - begun > MOVE_S), "a move")
     moved = time.monotonic()
     until(lambda: load.check() and load.calls and load.calls[-1][0] > moved, "an order that is answered")
     calls = [call for call in list(load.calls) if call[1] > begun]

@@ -127,6 +127,17 @@ class Etcd:
         with urllib.request.urlopen(url, data=json.dumps(params).encode(), timeout=PATIENCE) as answer:
             return json.load(answer)
 
+    def alarms(self):
+        return self.ask("maintenance/alarm", action="GET").get("alarms", [])
+
+    def log(self, lines=30):
+        """The last lines of all members' logs."""
+        text = ""
+        for index in range(len(self.processes)):
+            with open(os.path.join(self.folder, f"log{index}"), errors="replace") as file:
+                text += f"---- member {index}\n" + "".join(file.readlines()[-lines:])
+        return text
+
     def close(self):
         for process in self.processes:
             if process is not None and process.poll() is None:
@@ -161,7 +172,7 @@ def make_room(etcd):
     """The remedy of configs/CLUSTER.md: compact, defragment all members, disarm the alarm."""
     etcd.ask("kv/deleterange", key=text("/junk/"), range_end=text("/junk0"))
     status = etcd.ask("maintenance/status")
-    alarms = etcd.ask("maintenance/alarm", action="GET").get("alarms", [])
+    alarms = etcd.alarms()
     assert alarms, status
     etcd.ask("kv/compaction", revision=status["header"]["revision"], physical=True)
     for member in range(len(etcd.processes)):
