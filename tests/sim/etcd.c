@@ -417,7 +417,7 @@ void sim_etcd_set_rough(const sim_etcd_roughness *rough)
     } else {
         etcd.trouble.due_ns = now_ns;
     }
-    sim_rival_set(rough->has_rival);
+    sim_rival_set(rough->has_rival, rough->has_moves);
 }
 
 bool sim_etcd_is_in_trouble(void)

@@ -30,6 +30,7 @@ typedef struct sim_etcd_roughness {
     uint32_t freeze_max_ms; // longest freeze
     uint32_t cut_max_ms;    // longest time for which the node is cut off
     bool has_rival;         // another node takes worlds (rival.h)
+    bool has_moves;         // worlds move to it, and back
 } sim_etcd_roughness;
 
 /// A machine starts; leases go on from where they were when the last one ended.

@@ -6,6 +6,7 @@
 #include "server/cluster/world_log_state.h"
 #include "server/journal/journal_batch.h"
 #include "tests/sim/ledger.h"
+#include "tests/sim/rival.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -155,6 +156,10 @@ void sim_etcd_log_put(const sim_etcd_key *key)
         take_record(world, position, key);
     } else if (parse(key->name, "kf/", &world, &position) == 1 && log_of(world) != NULL) {
         take_keyframe(log_of(world), key);
+    } else if (parse(key->name, "owner/", &world, &position) == 1 && log_of(world) != NULL) {
+        const sim_etcd_key *keyframe = sim_etcd_find(FM_WORLD_LOG_KEYFRAME_KEY, world);
+        bool is_last = keyframe != NULL && u64_at(keyframe, KEYFRAME_TICK) == log_of(world)->tick;
+        sim_rival_check_gift(world, key, is_last);
     }
 }
 

@@ -36,6 +36,8 @@
     X(MEMBER_GONE, "members of etcd that were gone for a while")                                   \
     X(ETCD_FULL, "times that etcd was full")                                                       \
     X(TAKEN, "worlds that another node took")                                                      \
+    X(MOVED, "worlds that were moved to another node")                                             \
+    X(GIVEN, "worlds that another node moved here")                                                \
     X(KILLED, "servers killed")                                                                    \
     X(POWER_LOST, "power failures")
 

@@ -189,6 +189,7 @@ static void draw_etcd(sim_plan *plan, uint32_t life)
         rough->cut_max_ms = sim_between(20, 5000);
     }
     rough->has_rival = sim_chance(800);
+    rough->has_moves = sim_chance(600);
     if (sim_bug_planted == SIM_BUG_LOST_FENCE || sim_bug_planted == SIM_BUG_LONG_LEASE) {
         rough->has_rival = true; // they show only where another node takes a world
         rough->calm_max_ms = 500;
