@@ -760,9 +760,7 @@ fm_status fm_load_agents(fm_world_loader *loader)
         take_passengers(&agents);
     }
     // Room for the end of each order, as commands leave it.
-    bool reserved = world->orders.live <= UINT32_MAX &&
-                    FM_RESERVE(world, world->interval.ended, world->interval.ended_capacity,
-                               (uint32_t)world->orders.live);
+    bool reserved = fm_interval_reserve(world, world->orders.live, 0);
     return status == FM_OK && !reserved ? FM_ERR_NO_MEMORY : status;
 }
 

@@ -10,6 +10,7 @@
 #include "core/tick/search_stage.h"
 #include "core/tick/tick_state.h"
 #include "core/views/presence.h"
+#include "core/views/endings.h"
 #include "core/views/view_delta.h"
 #include "core/world/world_classes.h"
 #include "core/world/world_state.h"
@@ -202,6 +203,7 @@ static void observe_teams(uint32_t begin, uint32_t end, uint32_t worker, void *c
 static void stage_observe(struct fm_tick *t)
 {
     fm_world *world = t->world;
+    fm_endings_divide(world);
     fm_presence_follow(world, t->workers);
     fm_workers_run(t->workers, world->teams.count + 1, world->teams.count > 64 ? 64 : 1,
                    observe_teams, world);

@@ -9,6 +9,7 @@
 
 #include "core/views/view_delta.h"
 
+#include "core/views/endings.h"
 #include "core/views/looked.h"
 #include "core/views/presence.h"
 #include "core/views/sight.h"
@@ -439,48 +440,19 @@ static void note_edits(const fm_world *world, struct fm_view_delta *delta)
     }
 }
 
-static int compare_ended(const void *a, const void *b)
-{
-    const fm_order_ended *x = a, *y = b;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-// Also when out of memory for the rest: a view can be shown again, but an order ends only once.
-static void note_endings(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
-{
-    delta->ended_count = 0;
-    delta->ended_lost =
-        !FM_RESERVE(world, delta->ended, delta->ended_capacity, world->interval.ended_count);
-    if (delta->ended_lost) {
-        return;
-    }
-    for (uint32_t i = 0; i < world->interval.ended_count; i++) {
-        if (team == FM_ALL_TEAMS || world->interval.ended[i].team == team) {
-            delta->ended[delta->ended_count++] = world->interval.ended[i];
-        }
-    }
-    if (team != FM_ALL_TEAMS && delta->ended_count > 1) {
-        qsort(delta->ended, delta->ended_count, sizeof *delta->ended, compare_ended);
-    }
-}
-
 static int compare_alerts(const void *a, const void *b)
 {
     const fm_alert *x = a, *y = b;
     return (x->number > y->number) - (x->number < y->number);
 }
 
-// The same of units that stopped for an enemy. By number, and not in the order of all agents'
-// slots.
+// Of units that stopped for an enemy. By number, and not in the order of all agents' slots.
 static void note_alerts(const fm_world *world, uint32_t team, struct fm_view_delta *delta)
 {
     delta->alert_count = 0;
-    if (!FM_RESERVE(world, delta->alerts, delta->alert_capacity, world->interval.alert_count)) {
-        delta->ended_lost = true;
-        return;
-    }
     for (uint32_t i = 0; i < world->interval.alert_count; i++) {
         if (team == FM_ALL_TEAMS || world->interval.alerts[i].team == team) {
+            FM_ASSERT(delta->alert_count < delta->alert_capacity);
             delta->alerts[delta->alert_count++] = world->interval.alerts[i];
         }
     }
@@ -534,9 +506,10 @@ void fm_view_delta_observe(const fm_world *world, uint32_t team, struct fm_view_
     delta->left_count = 0;
     delta->cell_count = 0;
     delta->sight.count = 0;
-    note_endings(world, team, delta);
+    // Also when out of memory for the rest: a view can be shown again, but an order ends only once.
+    delta->ended = fm_endings_of(world, team, &delta->ended_count);
     note_alerts(world, team, delta);
-    delta->incomplete = !reserve_lists(world, team, delta) || delta->ended_lost;
+    delta->incomplete = !reserve_lists(world, team, delta);
     if (delta->incomplete) {
         forget_shown(delta);
         fm_looked_forget(&delta->looked);
@@ -573,7 +546,6 @@ void fm_view_delta_destroy(fm_world *world, struct fm_view_delta *delta)
     RELEASE(delta->changed, delta->changed_capacity);
     RELEASE(delta->left, delta->left_capacity);
     RELEASE(delta->cells, delta->cell_capacity);
-    RELEASE(delta->ended, delta->ended_capacity);
     RELEASE(delta->alerts, delta->alert_capacity);
     RELEASE(delta->fresh, delta->fresh_capacity);
 #undef RELEASE
@@ -700,7 +672,6 @@ fm_changes fm_world_changes(const fm_world *world, uint32_t team)
         .ended_count = delta->ended_count,
         .alert_count = delta->alert_count,
         .incomplete = delta->incomplete,
-        .ended_lost = delta->ended_lost,
     };
     if (team != FM_ALL_TEAMS) {
         const fm_knowledge *knowledge = fm_team_of(world, team)->knowledge;

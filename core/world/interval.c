@@ -4,6 +4,7 @@
 
 #include "core/world/team.h"
 #include "core/world/true_map.h"
+#include "core/world/watched_view.h"
 #include "core/world/world_parts.h"
 
 void fm_world_begin_interval(fm_world *world)
@@ -31,6 +32,8 @@ bool fm_interval_reserve(fm_world *world, uint64_t endings, uint32_t leaving)
     endings += interval->ended_count;
     return endings <= UINT32_MAX &&
            FM_RESERVE(world, interval->ended, interval->ended_capacity, (uint32_t)endings) &&
+           FM_RESERVE(world, interval->ended_by_team, interval->divided_capacity,
+                      (uint32_t)endings) &&
            FM_RESERVE(world, interval->removed, interval->removed_capacity,
                       interval->removed_count + leaving);
 }
@@ -42,10 +45,18 @@ void fm_interval_note_ended(fm_world *world, const fm_order_ended *ended)
     interval->ended[interval->ended_count++] = *ended;
 }
 
+static bool reserve_alerts(fm_world *world, struct fm_view_delta *delta, uint32_t count)
+{
+    return delta == NULL || FM_RESERVE(world, delta->alerts, delta->alert_capacity, count);
+}
+
 bool fm_interval_note_alert(fm_world *world, const fm_alert *alert)
 {
     struct fm_world_interval *interval = fm_world_edit_interval(world);
-    if (!FM_RESERVE(world, interval->alerts, interval->alert_capacity, interval->alert_count + 1)) {
+    uint32_t count = interval->alert_count + 1;
+    if (!FM_RESERVE(world, interval->alerts, interval->alert_capacity, count) ||
+        !reserve_alerts(world, interval->delta_all, count) ||
+        !reserve_alerts(world, fm_team_of(world, alert->team)->delta, count)) {
         return false;
     }
     interval->alerts[interval->alert_count++] = *alert;

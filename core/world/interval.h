@@ -15,6 +15,8 @@ struct fm_world_interval {
     uint32_t removed_count, removed_capacity;
     fm_order_ended *ended;
     uint32_t ended_count, ended_capacity;
+    fm_order_ended *ended_by_team; // see core/views/endings.h
+    uint32_t divided_count, divided_capacity;
     fm_alert *alerts; // seen_name is the view's to fill in
     uint32_t alert_count, alert_capacity;
     fm_cell *edited;
@@ -23,14 +25,15 @@ struct fm_world_interval {
     struct fm_view_delta *delta_all;
 };
 
-/// Makes room for so many more endings and agents that leave. False when out of memory.
+/// Makes room for so many more endings and agents that leave, in the views that list them as well.
+/// False when out of memory.
 FM_CHECKED bool fm_interval_reserve(fm_world *world, uint64_t endings, uint32_t leaving);
 
 /// Adds an ending or an agent that has left. There is room (asserted).
 void fm_interval_note_ended(fm_world *world, const fm_order_ended *ended);
 void fm_interval_note_removed(fm_world *world, const fm_agent_left *left);
 
-/// Adds an alert. False when out of memory.
+/// Adds an alert, and makes room for it in the views that list it. False when out of memory.
 FM_CHECKED bool fm_interval_note_alert(fm_world *world, const fm_alert *alert);
 
 const struct fm_world_interval *fm_world_interval(const fm_world *world);

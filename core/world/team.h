@@ -30,6 +30,8 @@ struct fm_team {
     uint32_t cost_cells; // that commands have named, see core/commands/costs.h
     uint32_t sights_set; // times that an agent was told how far it sees
     uint32_t exchanges;  // slots that it has got from other teams, or given to them
+    // Where the ends of its orders stand since the last tick, see core/views/endings.h.
+    uint32_t ended_count, ended_end;
     // See core/crowd/jam.h.
     struct fm_jam *jams; // that are worked on
     uint32_t jam_count;

@@ -48,7 +48,6 @@ struct fm_view_delta {
     uint32_t near_capacity;
     uint32_t removed_before; // of the world's list of removed agents: went before the watch began
     bool incomplete;         // out of memory: the last tick could not be compared
-    bool ended_lost;         // nor could the orders that ended in it be listed
     fm_sightings sightings;  // of agents of others that are in view
     struct fm_sight sight;
     struct fm_looked looked;
@@ -59,9 +58,8 @@ struct fm_view_delta {
     fm_agent_look *entered, *changed;
     fm_agent_left *left;
     fm_learned *cells;
-    fm_order_ended *ended;
+    const fm_order_ended *ended; // a part of the interval's
     fm_alert *alerts;
     uint32_t entered_count, changed_count, left_count, cell_count, ended_count, alert_count;
-    uint32_t entered_capacity, changed_capacity, left_capacity, cell_capacity, ended_capacity;
-    uint32_t alert_capacity;
+    uint32_t entered_capacity, changed_capacity, left_capacity, cell_capacity, alert_capacity;
 };

@@ -493,9 +493,8 @@ typedef struct fm_changes {
     const fm_building_look *buildings; // all that the view shows now, when `buildings_changed`
     const fm_sight_flip *sight;        // see core/views/sight.h
     bool buildings_changed;
-    bool incomplete; // out of memory, this is not all: after a later tick, show the whole view
-    bool ended_lost; // the same, and not even `ended` and `alerts` are all, which no later view
-                     // makes up for
+    bool incomplete; // out of memory, this is not all but `ended` and `alerts`: after a later tick,
+                     // show the whole view
     uint32_t building_count;
     uint32_t entered_count;
     uint32_t changed_count;

@@ -362,7 +362,7 @@ static fm_status apply_snapshot(fm_scene *scene, fm_publication *publication)
     take_buildings(scene, changes);
     bool goes_on = scene->live && !publication->is_cut;
     scene->live = true;
-    if (goes_on && (changes->ended_lost || !note_ended(scene, changes))) {
+    if (goes_on && (publication->ended_lost || !note_ended(scene, changes))) {
         return FM_ERR_NO_MEMORY;
     }
     return take_sight(scene, publication);

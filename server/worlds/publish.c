@@ -247,7 +247,7 @@ static fm_publication *block_of_snapshot(const fm_host *host, const fm_host_watc
     block->changes.alerts = copy_array(&cursor, watch->unsent_alerts, watch->unsent_alert_count,
                                        sizeof *watch->unsent_alerts);
     block->changes.alert_count = watch->unsent_alert_count;
-    block->changes.ended_lost = watch->unsent_lost;
+    block->ended_lost = watch->unsent_lost;
     block->changes.buildings = copy_array(&cursor, buildings, building_count, sizeof *buildings);
     block->changes.building_count = building_count;
     block->changes.buildings_changed = true;
@@ -275,7 +275,7 @@ static bool keep_unsent(fm_host_watch *watch, const fm_changes *changes)
 {
     uint32_t count = watch->unsent_count + changes->ended_count;
     uint32_t alert_count = watch->unsent_alert_count + changes->alert_count;
-    if (changes->ended_lost || count > UNTOLD_MAX || alert_count > UNTOLD_MAX) {
+    if (count > UNTOLD_MAX || alert_count > UNTOLD_MAX) {
         return false;
     }
     if (!FM_RESERVE_FROM(&fm_memory_libc, watch->unsent, watch->unsent_capacity, count) ||
