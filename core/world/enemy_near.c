@@ -6,6 +6,7 @@
 #include "core/world/agent_marks.h"
 #include "core/world/given_orders.h"
 #include "core/world/team.h"
+#include "core/world/tile_cells.h"
 #include "core/world/true_map.h"
 #include "core/world/unit_index.h"
 #include "core/world/world_parts.h"
@@ -70,19 +71,17 @@ void fm_enemy_tiles_fini(fm_enemy_tiles *known, const fm_memory *memory)
 static void look_at(fm_world *world, uint32_t team, uint32_t tile, uint64_t cells[4])
 {
     struct fm_world_orders *orders = fm_world_edit_orders(world);
-    const fm_unit_index *unit_index = &orders->unit_index;
     const struct fm_agent *slots = fm_world_agents(world)->slots;
-    uint64_t examined[4] = {0};
-    for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
-        const struct fm_agent *agent = &slots[unit_index->slots[i]];
-        uint32_t place = fm_unit_index_place_of(agent->cell);
-        uint64_t bit = (uint64_t)1 << place % 64;
-        if (agent->team == team || (examined[place / 64] & bit) != 0) {
-            continue;
+    const fm_tile_cells *known = fm_tile_cells_know(world, tile);
+    for (uint32_t word = 0; word < FM_COUNT_OF(known->occupied); word++) {
+        for (uint64_t bits = known->occupied[word]; bits != 0; bits &= bits - 1) {
+            uint32_t place = word * 64 + (uint32_t)__builtin_ctzll(bits);
+            uint32_t slot = fm_tile_cells_enemy(world, tile, place, team);
+            if (slot != FM_NO_SLOT) {
+                orders->enemy_tiles.examined += 1;
+                cells[word] |= fm_unit_index_sees(world, team, slots[slot].cell) ? bits & -bits : 0;
+            }
         }
-        examined[place / 64] |= bit;
-        orders->enemy_tiles.examined += 1;
-        cells[place / 64] |= fm_unit_index_sees(world, team, agent->cell) ? bit : 0;
     }
 }
 
@@ -139,25 +138,35 @@ static void consider_tile(struct search *search, const struct fm_enemy_tile *til
     }
 }
 
-// Whom to name, of several on one cell.
-static const struct fm_agent *enemy_on(const fm_world *world, uint32_t team, fm_cell cell)
+// Nearly all tiles hold units of one team. Where teams share bits, every tile is examined.
+static uint64_t own_bit(const fm_world *world, uint32_t team)
 {
-    const fm_unit_index *unit_index = &fm_world_orders(world)->unit_index;
-    const struct fm_agent *slots = fm_world_agents(world)->slots;
-    const struct fm_agent *best = NULL;
-    uint32_t tile = fm_unit_index_tile_of(unit_index, cell);
-    for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
-        const struct fm_agent *agent = &slots[unit_index->slots[i]];
-        bool is_better = best == NULL || agent->team < best->team ||
-                         (agent->team == best->team && agent->born < best->born);
-        if (agent->team != team && agent->cell == cell && is_better) {
-            best = agent;
-        }
-    }
-    return best;
+    return fm_world_team_count(world) < 64 ? (uint64_t)1 << team % 64 : 0;
 }
 
-// Only what every player sees decides, then what does not depend on other agents' births.
+// Mostly nobody else is anywhere near.
+static bool others_are_near(const fm_unit_index *unit_index, fm_cell cell, uint32_t radius,
+                            uint64_t own)
+{
+    fm_unit_tiles tiles = fm_unit_index_tiles_around(unit_index, cell, radius);
+    uint64_t teams = 0;
+    for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
+        for (uint32_t x = tiles.x_first; x <= tiles.x_last; x++) {
+            teams |= unit_index->teams[y * unit_index->columns + x];
+        }
+    }
+    return (teams & ~own) != 0;
+}
+
+static const struct fm_agent *enemy_on(const fm_world *world, uint32_t team, fm_cell cell)
+{
+    uint32_t tile = fm_unit_index_tile_of(&fm_world_orders(world)->unit_index, cell);
+    uint32_t slot = fm_tile_cells_enemy(world, tile, fm_unit_index_place_of(cell), team);
+    return &fm_world_agents(world)->slots[slot];
+}
+
+// Only what every player sees decides, then what does not depend on other agents' births. The
+// tiles around are examined as far as the nearest enemy is.
 const struct fm_agent *fm_enemy_near(fm_world *world, uint32_t team, fm_cell cell, uint32_t radius)
 {
     struct fm_world_orders *orders = fm_world_edit_orders(world);
@@ -165,23 +174,21 @@ const struct fm_agent *fm_enemy_near(fm_world *world, uint32_t team, fm_cell cel
     const fm_view *view = &fm_world_map(world)->truth;
     struct search search = {
         .view = view, .from = cell, .best = FM_CELL_NONE, .distance = radius * view->step[0]};
-    if (unit_index->slots == NULL) {
+    uint64_t own = own_bit(world, team);
+    if (unit_index->slots == NULL || !others_are_near(unit_index, cell, radius, own) ||
+        !fm_cells_of_tiles_reserve(world)) {
         return NULL;
     }
     if (orders->enemy_tiles.gathering != unit_index->gatherings) {
         orders->enemy_tiles.gathering = unit_index->gatherings;
         orders->enemy_tiles.count = 0;
     }
-    // Nearly all tiles hold units of one team. Where teams share bits, every tile is examined.
-    uint64_t own = fm_world_team_count(world) < 64 ? (uint64_t)1 << team % 64 : 0;
-    fm_unit_tiles tiles = fm_unit_index_tiles_around(unit_index, cell, radius);
-    for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
-        for (uint32_t x = tiles.x_first; x <= tiles.x_last; x++) {
-            uint32_t tile = y * unit_index->columns + x;
-            if ((unit_index->teams[tile] & ~own) != 0) {
-                struct fm_enemy_tile known = know_tile(world, team, tile);
-                consider_tile(&search, &known, x, y);
-            }
+    fm_tile_walk walk = fm_tile_walk_begin(unit_index, view, cell, radius);
+    uint32_t tile;
+    while (fm_tile_walk_next(&walk, search.distance, &tile)) {
+        if ((unit_index->teams[tile] & ~own) != 0) {
+            struct fm_enemy_tile known = know_tile(world, team, tile);
+            consider_tile(&search, &known, tile % unit_index->columns, tile / unit_index->columns);
         }
     }
     return search.best == FM_CELL_NONE ? NULL : enemy_on(world, team, search.best);

@@ -3,8 +3,9 @@
 // Many units of a team ask for the same part of the map in the same tick. Whether a team sees an
 // enemy takes a look from all of its units near that enemy; so where it sees enemies is found out
 // once for each tile (unit_index.h) that somebody asks for, and kept until agents move. Then an
-// answer takes a look at tiles only. Without that, units behind a wall from as many enemies took
-// time by the third power of their number.
+// answer takes a look at tiles only, from the unit's own outward, as far as the nearest enemy is.
+// Without that, units behind a wall from as many enemies took time by the third power of their
+// number, and units among as many enemies by the second.
 //
 // Threads: serial stages.
 

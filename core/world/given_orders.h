@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/world/enemy_near.h"
+#include "core/world/tile_cells.h"
 #include "core/world/unit_index.h"
 #include "core/world/world.h"
 
@@ -17,7 +18,8 @@ struct fm_world_orders {
     bool seeks;                 // some agent explores or flees in this tick
     fm_unit_index unit_index;   // who stands where, for follow and flee
     uint64_t unit_index_tick;   // assign stage that it was gathered in, counted from 1
-    fm_enemy_tiles enemy_tiles; // enemy_near.c: what teams see, as long as the index holds
+    fm_cells_of_tiles cells_of_tiles; // tile_cells.c: who stands on which cell, by the index
+    fm_enemy_tiles enemy_tiles;       // enemy_near.c: what teams see, as long as the index holds
 };
 
 const struct fm_world_orders *fm_world_orders(const fm_world *world);

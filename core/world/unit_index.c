@@ -8,6 +8,8 @@
 #include "core/world/true_map.h"
 #include "core/world/world_parts.h"
 
+#define FEW 32u // enemies that are gone through sooner than the tiles around are
+
 static bool reserve(fm_world *world)
 {
     fm_unit_index *unit_index = &fm_world_edit_orders(world)->unit_index;
@@ -107,6 +109,69 @@ fm_unit_tiles fm_unit_index_tiles_around(const fm_unit_index *unit_index, fm_cel
     tiles.x_last = tiles.x_last < unit_index->columns ? tiles.x_last : unit_index->columns - 1;
     tiles.y_last = tiles.y_last < unit_index->rows ? tiles.y_last : unit_index->rows - 1;
     return tiles;
+}
+
+fm_tile_walk fm_tile_walk_begin(const fm_unit_index *unit_index, const fm_view *view, fm_cell cell,
+                                uint32_t radius)
+{
+    return (fm_tile_walk){.view = view,
+                          .from = cell,
+                          .tiles = fm_unit_index_tiles_around(unit_index, cell, radius),
+                          .columns = unit_index->columns,
+                          .x = -1,
+                          .is_ring_near = true};
+}
+
+// Goes to the next tile of the ring, or to the first one of the next ring.
+static void step(fm_tile_walk *walk)
+{
+    bool is_edge_row = walk->y == -walk->ring || walk->y == walk->ring;
+    walk->x += is_edge_row || walk->ring == 0 ? 1 : 2 * walk->ring;
+    if (walk->x > walk->ring) {
+        walk->x = -walk->ring;
+        walk->y += 1;
+    }
+}
+
+static uint32_t clamp(uint32_t value, uint32_t least, uint32_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+// How far away the nearest cell of a tile is.
+static uint32_t distance_to_tile(const fm_tile_walk *walk, uint32_t x, uint32_t y)
+{
+    uint32_t last = (1u << FM_UNIT_INDEX_TILE_SHIFT) - 1;
+    uint32_t west = x << FM_UNIT_INDEX_TILE_SHIFT, north = y << FM_UNIT_INDEX_TILE_SHIFT;
+    fm_cell nearest = fm_cell_at(clamp(fm_cell_x(walk->from), west, west + last),
+                                 clamp(fm_cell_y(walk->from), north, north + last));
+    return fm_view_distance(walk->view, nearest, walk->from);
+}
+
+// Where no tile of a ring is near enough, none of the next one is.
+bool fm_tile_walk_next(fm_tile_walk *walk, uint32_t distance, uint32_t *tile)
+{
+    const fm_unit_tiles *tiles = &walk->tiles;
+    int64_t center_x = fm_cell_x(walk->from) >> FM_UNIT_INDEX_TILE_SHIFT;
+    int64_t center_y = fm_cell_y(walk->from) >> FM_UNIT_INDEX_TILE_SHIFT;
+    for (;;) {
+        step(walk);
+        if (walk->y > walk->ring) {
+            if (!walk->is_ring_near) {
+                return false;
+            }
+            walk->is_ring_near = false;
+            walk->ring += 1;
+            walk->x = walk->y = -walk->ring;
+        }
+        int64_t x = center_x + walk->x, y = center_y + walk->y;
+        if (x >= tiles->x_first && x <= tiles->x_last && y >= tiles->y_first &&
+            y <= tiles->y_last && distance_to_tile(walk, (uint32_t)x, (uint32_t)y) <= distance) {
+            walk->is_ring_near = true;
+            *tile = (uint32_t)y * walk->columns + (uint32_t)x;
+            return true;
+        }
+    }
 }
 
 // Cells of one tile, so that a cell shared by many agents is examined once.
@@ -213,24 +278,47 @@ void fm_enemies_fini(fm_enemies *enemies, const fm_memory *memory)
     *enemies = (fm_enemies){0};
 }
 
-// Inserts a cell into those found so far; the farthest one is dropped.
-static uint32_t insert(fm_cell *cells, uint32_t count, uint32_t capacity, fm_cell cell,
-                       const fm_view *view, fm_cell center)
+// The nearest so far.
+struct near {
+    const fm_unit_index *unit_index;
+    const fm_view *view;
+    fm_cell center;
+    fm_cell *cells;
+    uint32_t count, capacity;
+};
+
+// Whether `a` comes before `b`: by distance, then as in the list, which is by tile.
+static bool comes_before(const struct near *near, fm_cell a, fm_cell b)
 {
-    uint32_t distance = fm_view_distance(view, cell, center);
-    uint32_t place = count;
-    while (place > 0 && fm_view_distance(view, cells[place - 1], center) > distance) {
+    uint32_t to_a = fm_view_distance(near->view, a, near->center);
+    uint32_t to_b = fm_view_distance(near->view, b, near->center);
+    return to_a < to_b || (to_a == to_b && fm_unit_index_tile_of(near->unit_index, a) <
+                                               fm_unit_index_tile_of(near->unit_index, b));
+}
+
+// Inserts a cell into those found so far; the farthest one is dropped.
+static void insert(struct near *near, fm_cell cell)
+{
+    uint32_t place = near->count;
+    while (place > 0 && comes_before(near, cell, near->cells[place - 1])) {
         place -= 1;
     }
-    if (place == capacity) {
-        return count;
+    if (place == near->capacity) {
+        return;
     }
-    count = count < capacity ? count + 1 : count;
-    for (uint32_t i = count - 1; i > place; i--) {
-        cells[i] = cells[i - 1];
+    near->count += near->count < near->capacity;
+    for (uint32_t i = near->count - 1; i > place; i--) {
+        near->cells[i] = near->cells[i - 1];
     }
-    cells[place] = cell;
-    return count;
+    near->cells[place] = cell;
+}
+
+// How far away a cell may be that still counts.
+static uint32_t reach_of(const struct near *near, uint32_t radius)
+{
+    return near->count < near->capacity
+               ? radius * near->view->step[0]
+               : fm_view_distance(near->view, near->cells[near->count - 1], near->center);
 }
 
 // Where the first of them in this tile or a later one stands.
@@ -249,25 +337,44 @@ static uint32_t enemy_from(const fm_unit_index *unit_index, const fm_enemies *en
     return low;
 }
 
+static void insert_near(struct near *near, fm_cell cell, uint32_t radius)
+{
+    if (fm_view_distance(near->view, cell, near->center) <= radius * near->view->step[0]) {
+        insert(near, cell);
+    }
+}
+
+static void insert_tile(struct near *near, const fm_enemies *enemies, uint32_t tile,
+                        uint32_t radius)
+{
+    for (uint32_t i = enemy_from(near->unit_index, enemies, tile);
+         i < enemies->count && fm_unit_index_tile_of(near->unit_index, enemies->cells[i]) == tile;
+         i++) {
+        insert_near(near, enemies->cells[i], radius);
+    }
+}
+
 uint32_t fm_enemies_near(const fm_world *world, const fm_enemies *enemies, fm_cell cell,
                          uint32_t radius, fm_cell *cells, uint32_t capacity)
 {
     const fm_unit_index *unit_index = &fm_world_orders(world)->unit_index;
-    const fm_view *view = &fm_world_map(world)->truth;
-    uint32_t count = 0;
-    if (enemies->count == 0) {
-        return 0;
+    struct near near = {.unit_index = unit_index,
+                        .view = &fm_world_map(world)->truth,
+                        .center = cell,
+                        .cells = cells,
+                        .capacity = capacity};
+    if (enemies->count <= FEW) {
+        for (uint32_t i = 0; i < enemies->count; i++) {
+            insert_near(&near, enemies->cells[i], radius);
+        }
+        return near.count;
     }
-    fm_unit_tiles tiles = fm_unit_index_tiles_around(unit_index, cell, radius);
-    for (uint32_t y = tiles.y_first; y <= tiles.y_last; y++) {
-        uint32_t row = y * unit_index->columns;
-        uint32_t end = enemy_from(unit_index, enemies, row + tiles.x_last + 1);
-        for (uint32_t i = enemy_from(unit_index, enemies, row + tiles.x_first); i < end; i++) {
-            fm_cell seen = enemies->cells[i];
-            if (fm_view_distance(view, seen, cell) <= radius * view->step[0]) {
-                count = insert(cells, count, capacity, seen, view, cell);
-            }
+    fm_tile_walk walk = fm_tile_walk_begin(unit_index, near.view, cell, radius);
+    uint32_t tile;
+    while (fm_tile_walk_next(&walk, reach_of(&near, radius), &tile)) {
+        if (unit_index->first[tile] != unit_index->first[tile + 1]) {
+            insert_tile(&near, enemies, tile, radius);
         }
     }
-    return count;
+    return near.count;
 }

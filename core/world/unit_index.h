@@ -31,6 +31,24 @@ typedef struct fm_unit_tiles {
 fm_unit_tiles fm_unit_index_tiles_around(const fm_unit_index *unit_index, fm_cell cell,
                                          uint32_t radius);
 
+// The tiles around a cell, those near it first. Set by fm_tile_walk_begin().
+typedef struct fm_tile_walk {
+    const fm_view *view; // by whose steps distances count
+    fm_cell from;
+    fm_unit_tiles tiles; // all there are
+    uint32_t columns;
+    int64_t ring, x, y; // tiles from that of `from`
+    bool is_ring_near;  // some tile of the ring is within the distance
+} fm_tile_walk;
+
+fm_tile_walk fm_tile_walk_begin(const fm_unit_index *unit_index, const fm_view *view, fm_cell cell,
+                                uint32_t radius);
+
+/// The next tile that has cells within a distance, which may fall from call to call.
+///
+/// @return false: all have been given
+bool fm_tile_walk_next(fm_tile_walk *walk, uint32_t distance, uint32_t *tile);
+
 /// The tile that a cell lies in.
 static inline uint32_t fm_unit_index_tile_of(const fm_unit_index *unit_index, fm_cell cell)
 {
@@ -73,7 +91,7 @@ FM_CHECKED fm_status fm_enemies_refresh(const fm_world *world, uint32_t team, fm
 void fm_enemies_fini(fm_enemies *enemies, const fm_memory *memory);
 
 /// Those within `radius` cells (as the crow flies) of a cell, nearest first; of equally near ones
-/// those that come first in the list.
+/// those that come first in the list. Takes time for the tiles around, not for all enemies in them.
 ///
 /// @return how many, at most `capacity`
 uint32_t fm_enemies_near(const fm_world *world, const fm_enemies *enemies, fm_cell cell,

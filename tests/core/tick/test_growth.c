@@ -623,6 +623,75 @@ static void follow_enemies_one_by_one(void)
     tick();
 }
 
+// As many enemies as units, on given cells, in sight.
+static void meet(const fm_cell *units, const fm_cell *enemies)
+{
+    fm_world_rules rules = rules_with("auto");
+    rules.omniscient = false;
+    make_world(rules);
+    add_team();
+    uint32_t count = UNITS * scene.scale;
+    apply((fm_command){.kind = FM_COMMAND_SPAWN, .team = 1, .cells = units, .cell_count = count});
+    scene.count = count;
+    fm_agent_id *names = malloc(count * sizeof *names);
+    fm_command_result result = {.spawned = names};
+    fm_world_apply(
+        scene.world,
+        &(fm_command){.kind = FM_COMMAND_SPAWN, .team = 2, .cells = enemies, .cell_count = count},
+        &result);
+    free(names);
+    assert_int_equal(result.status, FM_OK);
+    tick();
+}
+
+static void as_many_enemies(void)
+{
+    fm_cell cells[UNITS_MOST];
+    for (uint32_t i = 0; i < UNITS_MOST; i++) {
+        cells[i] = home(i);
+    }
+    meet(cells, cells);
+}
+
+static void two_crowds_on_two_cells(void)
+{
+    fm_cell cells[UNITS_MOST], others[UNITS_MOST];
+    for (uint32_t i = 0; i < UNITS_MOST; i++) {
+        cells[i] = fm_cell_at(100, 100);
+        others[i] = fm_cell_at(103, 103);
+    }
+    meet(cells, others);
+}
+
+// Commands all units, and lets those whom an enemy stops continue.
+static void command_twice(fm_command command)
+{
+    command.agents = scene.agents;
+    command.agent_count = scene.count;
+    for (uint32_t i = 0; i < 2; i++) {
+        apply(command);
+        tick();
+    }
+}
+
+static void keep_far_away(void)
+{
+    command_twice((fm_command){
+        .kind = FM_COMMAND_ORDER, .order = FM_ORDER_KEEP_DISTANCE, .radius = FM_ORDER_RADIUS_MAX});
+}
+
+static void flee_far_away(void)
+{
+    command_twice((fm_command){
+        .kind = FM_COMMAND_ORDER, .order = FM_ORDER_FLEE, .radius = FM_ORDER_RADIUS_MAX});
+}
+
+static void be_on_the_alert(void)
+{
+    command_twice((fm_command){
+        .kind = FM_COMMAND_ORDER, .order = FM_ORDER_HOLD, .alert = FM_ORDER_RADIUS_MAX});
+}
+
 static void place_in_two_places_in_turn(void)
 {
     fm_cell *cells = malloc(scene.count * sizeof *cells);
@@ -686,6 +755,12 @@ static const struct deed deeds[] = {
     {"world.save and world.load", auto_on_the_way, save_and_load},
     {"team.cost for many searches", searches_of_the_whole_map, change_costs_for_all_searches},
     {"terrain.set for many searches", searches_of_the_whole_map, wall_up_all_searches},
+    {"agent.order keep_distance, as many enemies", as_many_enemies, keep_far_away},
+    {"agent.order keep_distance, crowds on two cells", two_crowds_on_two_cells, keep_far_away},
+    {"agent.order flee, as many enemies", as_many_enemies, flee_far_away},
+    {"agent.order flee, crowds on two cells", two_crowds_on_two_cells, flee_far_away},
+    {"agent.order with alert, as many enemies", as_many_enemies, be_on_the_alert},
+    {"agent.order with alert, crowds on two cells", two_crowds_on_two_cells, be_on_the_alert},
     {"agent.order follow an enemy, one by one", enemies, follow_enemies_one_by_one},
     {"agent.place in two places in turn", units_one_per_cell, place_in_two_places_in_turn},
 };
