@@ -40,6 +40,10 @@ struct draft {
     fm_building_look *building_looks;
     fm_sight_flip *flips;
     uint32_t changed_room, cell_room, flip_room, course_room;
+    // By slot of the name: 1 + the place of its look, of those that entered and then of those that
+    // changed; 0: none. NULL unless classes or tags name agents.
+    uint32_t *places;
+    uint32_t slot_count; // the last slot that it has
 };
 
 static bool is_look(uint64_t look)
@@ -165,6 +169,28 @@ static void *take_array(char **cursor, size_t count, size_t size)
     return array;
 }
 
+// Slots of all agents that a message may name.
+static uint32_t count_slots(const struct draft *draft)
+{
+    uint32_t count = draft->scene->slot_count;
+    for (uint32_t at = 0; at < draft->agents.count; at += AGENT_SIZE) {
+        uint64_t id = fm_numbers_at(draft->agents, at);
+        uint32_t index1 = is_agent(id) ? fm_agent_id_unpack(id).index1 : 0;
+        count = index1 > count ? index1 : count;
+    }
+    return count;
+}
+
+static bool make_places(struct draft *draft)
+{
+    if (draft->classes.count == 0 && draft->tagged.count == 0) {
+        return true;
+    }
+    draft->slot_count = count_slots(draft);
+    draft->places = calloc((size_t)draft->slot_count + 1, sizeof *draft->places);
+    return draft->places != NULL;
+}
+
 static bool make_block(struct draft *draft)
 {
     const fm_scene *scene = draft->scene;
@@ -181,7 +207,7 @@ static bool make_block(struct draft *draft)
                   padded(draft->buildings.count / BUILDING_SIZE * sizeof *draft->building_looks) +
                   padded(draft->flip_room * sizeof *draft->flips) +
                   padded(draft->course_room * sizeof *draft->block->courses);
-    fm_publication *block = calloc(1, size);
+    fm_publication *block = make_places(draft) ? calloc(1, size) : NULL;
     if (block == NULL) {
         return false;
     }
@@ -230,6 +256,23 @@ static void drop_block(struct draft *draft)
 
 // ---- agents ------------------------------------------------------------------------------------
 
+static void note_place(struct draft *draft, fm_agent_id name, uint32_t place)
+{
+    if (draft->places != NULL && draft->places[name.index1] == 0) {
+        draft->places[name.index1] = 1 + place;
+    }
+}
+
+// The look that entered or changed in an agent's slot. NULL: none.
+static fm_agent_look *look_in(const struct draft *draft, uint32_t index1)
+{
+    uint32_t entered = draft->block->changes.entered_count, place = draft->places[index1];
+    if (place == 0) {
+        return NULL;
+    }
+    return place <= entered ? &draft->entered[place - 1] : &draft->changed[place - 1 - entered];
+}
+
 static bool read_agents(struct draft *draft)
 {
     fm_numbers numbers = draft->agents;
@@ -244,6 +287,7 @@ static bool read_agents(struct draft *draft)
             !read_cell(draft->scene->host, numbers, at + 2, &look->cell)) {
             return false;
         }
+        note_place(draft, look->name, at / AGENT_SIZE);
     }
     return true;
 }
@@ -285,6 +329,17 @@ static fm_agent_look look_of(const fm_scene_agent *agent)
     };
 }
 
+// A look of an agent that is shown.
+static fm_agent_look *add_changed(struct draft *draft, const fm_scene_agent *agent)
+{
+    fm_changes *changes = &draft->block->changes;
+    fm_agent_look *look = &draft->changed[changes->changed_count];
+    *look = look_of(agent);
+    note_place(draft, look->name, changes->entered_count + changes->changed_count);
+    changes->changed_count += 1;
+    return look;
+}
+
 static bool read_steps(struct draft *draft)
 {
     const fm_host *host = draft->scene->host;
@@ -304,57 +359,32 @@ static bool read_steps(struct draft *draft)
         if (x >= host->width || y >= host->height) {
             return false;
         }
-        fm_agent_look *look = &draft->changed[draft->block->changes.changed_count++];
-        *look = look_of(agent);
+        fm_agent_look *look = add_changed(draft, agent);
         look->cell = fm_cell_at(x, y);
         look->state = step.has_state ? (fm_agent_state)step.state : look->state;
     }
     return true;
 }
 
-// Classes and tags come in the order of the lists, so the next one is mostly near where the last
-// one was.
-static fm_agent_look *find_look(fm_agent_look *looks, uint32_t count, uint64_t id, uint32_t *near)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t k = *near + i < count ? *near + i : *near + i - count;
-        if (fm_agent_id_pack(looks[k].id) == id) {
-            *near = k;
-            return &looks[k];
-        }
-    }
-    return NULL;
-}
-
-// Where the last agent was found in the two lists.
-struct near {
-    uint32_t entered, changed;
-};
-
 // An agent's look among those that came or changed; one that is shown and did neither changes now.
 // NULL: nobody knows it.
-static fm_agent_look *need_look(struct draft *draft, uint64_t id, struct near *near)
+static fm_agent_look *need_look(struct draft *draft, uint64_t id)
 {
-    fm_changes *changes = &draft->block->changes;
-    fm_agent_look *look = find_look(draft->entered, changes->entered_count, id, &near->entered);
-    if (look == NULL) {
-        look = find_look(draft->changed, changes->changed_count, id, &near->changed);
+    uint32_t index1 = fm_agent_id_unpack(id).index1;
+    const fm_scene_agent *agent = shown_at(draft->scene, index1);
+    fm_agent_look *look = index1 <= draft->slot_count ? look_in(draft, index1) : NULL;
+    if (look != NULL && fm_agent_id_pack(look->id) == id) {
+        return look;
     }
-    const fm_scene_agent *agent = shown_at(draft->scene, fm_agent_id_unpack(id).index1);
-    if (look == NULL && agent != NULL && agent->id == id) {
-        look = &draft->changed[changes->changed_count++];
-        *look = look_of(agent);
-    }
-    return look;
+    return agent != NULL && agent->id == id ? add_changed(draft, agent) : NULL;
 }
 
 static bool read_classes(struct draft *draft)
 {
     fm_numbers numbers = draft->classes;
-    struct near near = {0};
     for (uint32_t at = 0; at < numbers.count; at += CLASS_SIZE) {
         uint64_t class_index = fm_numbers_at(numbers, at + 1);
-        fm_agent_look *look = need_look(draft, fm_numbers_at(numbers, at), &near);
+        fm_agent_look *look = need_look(draft, fm_numbers_at(numbers, at));
         if (look == NULL || class_index >= FM_CLASSES_MAX) {
             return false;
         }
@@ -367,9 +397,8 @@ static bool read_tags(struct draft *draft)
 {
     fm_numbers numbers = draft->tagged;
     const uint8_t *bytes = draft->tags;
-    struct near near = {0};
     for (uint32_t at = 0; at < numbers.count; at += TAGGED_SIZE) {
-        fm_agent_look *look = need_look(draft, fm_numbers_at(numbers, at), &near);
+        fm_agent_look *look = need_look(draft, fm_numbers_at(numbers, at));
         if (look == NULL) {
             return false;
         }
@@ -641,9 +670,11 @@ fm_status fm_picture_of_keyframe(const fm_scene *scene, const msgpack_object *pa
         return FM_ERR_BAD_MESSAGE;
     }
     if (!make_block(&draft)) {
+        free(draft.places);
         return FM_ERR_NO_MEMORY;
     }
     fm_status status = read_keyframe(&draft);
+    free(draft.places);
     if (status != FM_OK) {
         drop_block(&draft);
         return status;
@@ -693,6 +724,7 @@ fm_status fm_picture_of_delta(const fm_scene *scene, const msgpack_object *param
     if (status == FM_OK && !read_delta(&draft)) {
         status = FM_ERR_BAD_MESSAGE;
     }
+    free(draft.places);
     if (status != FM_OK) {
         drop_block(&draft);
         free(flips);
