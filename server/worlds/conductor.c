@@ -123,7 +123,7 @@ static void remove_host(fm_conductor *conductor, fm_job *job)
     fm_jobs_abandon(&conductor->mailbox, host, is_lost || is_left ? FM_ERR_MOVED : FM_ERR_NO_WORLD);
     if (is_left && (job->remove.with_keyframe || fm_recording_has_lost_track(host))) {
         fm_recording_flush(&conductor->mailbox, host); // a batch has room for one
-        fm_recording_add_last_keyframe(host);
+        fm_recording_add_last_keyframe(host, true);
     }
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         if (conductor->hosts[i] == host) {
@@ -335,7 +335,7 @@ static void say_stopped(fm_conductor *conductor)
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         fm_host *host = conductor->hosts[i];
         fm_following_end(host);
-        fm_recording_add_last_keyframe(host);
+        fm_recording_add_last_keyframe(host, false);
         fm_recording_flush(&conductor->mailbox, host);
     }
     if (conductor->journals != NULL) {

@@ -284,9 +284,10 @@ static void find_track(fm_host *host)
            fm_log_uint("tick", host->tick));
 }
 
-void fm_recording_add_last_keyframe(fm_host *host)
+void fm_recording_add_last_keyframe(fm_host *host, bool is_left)
 {
-    if (host->recording.journal == NULL || fm_journal_has_failed(host->recording.journal)) {
+    if (host->recording.journal == NULL ||
+        (fm_journal_has_failed(host->recording.journal) && !is_left)) {
         return;
     }
     if (host->recording.unrecorded) {

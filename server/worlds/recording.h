@@ -73,7 +73,9 @@ bool fm_recording_keep(fm_host *host, const fm_config *config);
 
 /// Makes a keyframe if anything has happened since the last: the server goes down. The next start,
 /// perhaps of a newer program, then has nothing to replay.
-void fm_recording_add_last_keyframe(fm_host *host);
+///
+/// @param is_left  another node gets the world: it reads the shared log, whatever the disk does
+void fm_recording_add_last_keyframe(fm_host *host, bool is_left);
 
 /// Settles the world, which is about to be saved for a client, and makes a keyframe of it: a replay
 /// has to settle there as well. Does nothing when the world is settled.

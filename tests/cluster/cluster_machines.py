@@ -184,6 +184,11 @@ def machines_and_their_network_fail():
                 node.end()
             print(f"             {trouble.moves} moves, epoch {owner_of(etcd, match.world)[0]}, "
                   f"{journals_replay(nodes)} journals replayed", flush=True)
+        except BaseException:
+            for node in nodes:
+                print(f"---- node {node.name}, {node.machine.number}\n" + "\n".join(node.log().splitlines()[-60:]))
+            print(etcd.log())
+            raise
         finally:
             close_all(nodes)
             for machine in others:

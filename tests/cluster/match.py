@@ -67,6 +67,7 @@ class Match:
         tick, answered = self.tick(), len(self.answers)
         until(lambda: (self.tick() > tick + 3 and len(self.answers) > answered + 3) or self.errors,
               lambda: f"the world to go on behind tick {tick}")
+        assert not self.errors, self.errors
 
     def finish(self):
         self.stopping = True
