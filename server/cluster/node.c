@@ -4,6 +4,7 @@
 #include "server/base/log.h"
 #include "server/cluster/node_state.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -412,6 +413,7 @@ static void look(fm_node *node)
             take_in(node, fresh);
             begin_to_be_sure(node, fresh->is_member);
             fm_node_read_tokens(node);
+            fm_world_log_settle_names(node->options.store);
         }
         json_decref(answer);
     }
@@ -477,6 +479,7 @@ static void run(void *context)
 {
     fm_node *node = context;
     bool stop = false;
+    pthread_setname_np(pthread_self(), "cluster"); // for top(1) and gdb
     while (!stop) {
         keep_lease(node);
         fm_node_moves_carry_out(node);

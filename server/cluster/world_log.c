@@ -7,11 +7,8 @@
 #include "server/cluster/world_log_state.h"
 
 #include <inttypes.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define RESERVE_TRIES 20u
 
 // ---- the lease ---------------------------------------------------------------------------------
 
@@ -39,127 +36,6 @@ static fm_fence_verdict check(void *context, uint64_t number)
 bool fm_world_log_is_sure(fm_world_log_store *store, uint64_t number)
 {
     return check(store, number) == FM_FENCE_COMMITTED;
-}
-
-// ---- names and numbers -------------------------------------------------------------------------
-
-// One try. FM_ERR_BUSY: another node was faster.
-static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const char *name,
-                                const char *nonce, uint64_t given, uint64_t *number, char *error)
-{
-    char name_key[FM_WORLD_LOG_KEY_SIZE], next_key[FM_WORLD_LOG_KEY_SIZE],
-        world_key[FM_WORLD_LOG_KEY_SIZE], owner_key[FM_WORLD_LOG_KEY_SIZE];
-    fm_world_log_key(store, name_key, "names/%s", name);
-    fm_world_log_key(store, next_key, "next");
-    fm_writer body = fm_writer_init(&fm_memory_libc);
-    fm_etcd_put(&body, "{\"success\":[");
-    fm_etcd_request_get(&body, next_key);
-    fm_etcd_put(&body, ",");
-    fm_etcd_request_get(&body, name_key);
-    fm_etcd_put(&body, "]}");
-    json_t *answer;
-    fm_status status = FM_ERR_IO;
-    size_t size;
-    char *next = NULL, *taken = NULL;
-    if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) != FM_ETCD_DONE) {
-        goto out;
-    }
-    next = fm_etcd_response_value(answer, 0, &size);
-    taken = fm_etcd_response_value(answer, 1, &size);
-    json_decref(answer);
-    char wanted[80], after[24];
-    if (taken != NULL) {
-        const char *space = strchr(taken, ' ');
-        *number = strtoull(taken, NULL, 10);
-        status = space != NULL && strcmp(space + 1, nonce) == 0 ? FM_OK : FM_ERR_EXISTS;
-        goto out;
-    }
-    uint64_t free_from = next == NULL ? 1 : strtoull(next, NULL, 10);
-    *number = given != 0 ? given : free_from;
-    snprintf(wanted, sizeof wanted, "%" PRIu64 " %s", *number, nonce);
-    snprintf(after, sizeof after, "%" PRIu64, *number < free_from ? free_from : *number + 1);
-    fm_world_log_key(store, world_key, FM_WORLD_LOG_WORLD_KEY, *number);
-    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, *number);
-    fm_writer_clear(&body);
-    fm_etcd_put(&body, "{\"compare\":[");
-    if (next == NULL) {
-        fm_etcd_compare_absent(&body, next_key);
-    } else {
-        fm_etcd_compare_value(&body, next_key, next);
-    }
-    fm_etcd_put(&body, ",");
-    fm_etcd_compare_absent(&body, name_key);
-    fm_etcd_put(&body, ",");
-    fm_etcd_compare_absent(&body, world_key); // as a given number may be taken
-    fm_etcd_put(&body, ",");
-    fm_etcd_compare_absent(&body, owner_key);
-    fm_etcd_put(&body, "],\"success\":[");
-    fm_etcd_request_put(&body, next_key, after, strlen(after));
-    fm_etcd_put(&body, ",");
-    int64_t lease = atomic_load(&store->lease);
-    fm_etcd_request_put_leased(&body, name_key, wanted, strlen(wanted), lease);
-    fm_etcd_put(&body, ",");
-    fm_etcd_request_put_leased(&body, world_key, name, strlen(name), lease);
-    fm_etcd_put(&body, "]}");
-    if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) != FM_ETCD_DONE) {
-        goto out;
-    }
-    status = fm_etcd_succeeded(answer) ? FM_OK : FM_ERR_BUSY;
-    json_decref(answer);
-out:
-    free(next);
-    free(taken);
-    fm_writer_fini(&body);
-    return status;
-}
-
-fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name, uint64_t wanted,
-                               uint64_t *number, char *error)
-{
-    fm_etcd *etcd;
-    if (fm_etcd_create(store->options.access, &etcd) != FM_OK) {
-        return FM_ERR_NO_MEMORY;
-    }
-    char nonce[40];
-    snprintf(nonce, sizeof nonce, "%016" PRIx64 "%08x", store->options.incarnation,
-             randombytes_random());
-    fm_status status = FM_ERR_BUSY;
-    for (uint32_t i = 0; i < RESERVE_TRIES && status == FM_ERR_BUSY; i++) {
-        status = try_to_reserve(store, etcd, name, nonce, wanted, number, error);
-    }
-    fm_etcd_destroy(etcd);
-    bool is_taken = status == FM_ERR_BUSY && wanted != 0;
-    if (is_taken) {
-        snprintf(error, FM_JOURNAL_ERROR_SIZE, "number %" PRIu64 " is another world's", wanted);
-    }
-    return is_taken ? FM_ERR_EXISTS : status;
-}
-
-void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char *name)
-{
-    char name_key[FM_WORLD_LOG_KEY_SIZE], world_key[FM_WORLD_LOG_KEY_SIZE],
-        owner_key[FM_WORLD_LOG_KEY_SIZE], error[FM_ETCD_ERROR_SIZE];
-    fm_etcd *etcd;
-    json_t *answer;
-    if (fm_etcd_create(store->options.access, &etcd) != FM_OK) {
-        return;
-    }
-    fm_world_log_key(store, name_key, "names/%s", name);
-    fm_world_log_key(store, world_key, FM_WORLD_LOG_WORLD_KEY, number);
-    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, number);
-    fm_writer body = fm_writer_init(&fm_memory_libc);
-    fm_etcd_put(&body, "{\"success\":[");
-    fm_etcd_request_delete(&body, name_key, NULL);
-    fm_etcd_put(&body, ",");
-    fm_etcd_request_delete(&body, world_key, NULL);
-    fm_etcd_put(&body, ",");
-    fm_etcd_request_delete(&body, owner_key, NULL); // perhaps written, and nobody was told
-    fm_etcd_put(&body, "]}");
-    if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) == FM_ETCD_DONE) {
-        json_decref(answer);
-    }
-    fm_writer_fini(&body);
-    fm_etcd_destroy(etcd);
 }
 
 // ---- keyframes ---------------------------------------------------------------------------------

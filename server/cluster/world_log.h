@@ -92,6 +92,10 @@ FM_CHECKED fm_status fm_world_log_reserve(fm_world_log_store *store, const char 
 /// Releases them: the world could not begin.
 void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char *name);
 
+/// Removes a reservation that etcd may have made although this node gave it up. The node's thread,
+/// again and again, while etcd answers.
+void fm_world_log_settle_names(fm_world_log_store *store);
+
 /// Begins the log of a new world for another node, which takes it like one that was moved to it.
 /// Slow.
 ///

@@ -1,5 +1,6 @@
 // server/cluster/world_log_state.h: the inside of server/cluster/world_log.h, for world_log.c,
-// which appends, world_log_take.c, which reads, and world_log_end.c. No other file includes it.
+// which appends, world_log_take.c, which reads, world_log_names.c and world_log_end.c. No other
+// file includes it.
 
 #pragma once
 
@@ -17,6 +18,8 @@
 #define FM_WORLD_LOG_ROWS_MAX  ((size_t)1 << 31) // bytes of rows of one record
 #define FM_WORLD_LOG_HEAD_SIZE 18u               // of a record: version, more, epoch, checksum
 #define FM_WORLD_LOG_CALL_MS   3000u             // for calls that no tick waits for
+
+#define FM_WORLD_LOG_DOUBTS_MAX 32u
 
 #define FM_WORLD_LOG_OWNER_KEY    "owner/%016" PRIx64
 #define FM_WORLD_LOG_WORLD_KEY    "worlds/%016" PRIx64 // value: its name
@@ -91,6 +94,13 @@ struct log_taking {
     char *error; // room for FM_JOURNAL_ERROR_SIZE
 };
 
+// A reservation of which it is not known whether it was made, or is released (world_log_names.c).
+struct log_doubt {
+    uint64_t number;
+    char name[FM_JOURNAL_NAME_MAX + 1];
+    char value[80], next[24]; // as in note_doubt()
+};
+
 struct fm_world_log_store {
     fm_world_log_options options;
     fm_journal_fence fence;
@@ -100,7 +110,9 @@ struct fm_world_log_store {
     struct log_lane lanes[FM_FENCE_LANES];
     bool is_silent; // the writer's: etcd has not taken a keyframe in this round
     _Atomic uint64_t sure_until_ns;
-    _Atomic int64_t lease; // of the node; 0: none
+    _Atomic int64_t lease;                            // of the node; 0: none
+    struct log_doubt doubts[FM_WORLD_LOG_DOUBTS_MAX]; // guarded, like their number
+    uint32_t doubt_count;
 };
 
 /// A key below the cluster's prefix. @param key  room for FM_WORLD_LOG_KEY_SIZE

@@ -6,6 +6,7 @@
 #include "server/base/clock.h"
 #include "server/base/log.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -716,6 +717,7 @@ static void write_journals(void *context)
 {
     fm_journals *journals = context;
     bool stop = false;
+    pthread_setname_np(pthread_self(), "journals"); // for top(1) and gdb
     while (!stop) {
         uint64_t until_ns = fm_journals_turn(journals);
         uv_mutex_lock(&journals->lock);

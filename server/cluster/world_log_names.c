@@ -1,0 +1,278 @@
+// server/cluster/world_log_names.c: names and numbers of worlds: reserved, released, and what
+// becomes of those of which nobody knows whether they are; see world_log.h.
+//
+// A reservation whose answer was lost may stand in etcd: with the lease of this node, so for as
+// long as the node lives, and nobody could use the name. Such doubts are kept, and settled when
+// etcd answers again: the reservation is removed, or, if it is not there yet, the counter that it
+// wants is moved on, so that it fails when it comes late.
+
+#include "server/base/log.h"
+#include "server/cluster/world_log_state.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RESERVE_TRIES 20u
+#define SETTLE_MS     300u // for a call; it is the thread that keeps the lease
+
+// ---- doubts ------------------------------------------------------------------------------------
+
+// @param value  of names/NAME, if the reservation was made; empty: it was, and is this number's
+// @param next   value of the counter that it wants; empty: that there is no counter yet
+static void note_doubt(fm_world_log_store *store, uint64_t number, const char *name,
+                       const char *value, const char *next)
+{
+    uv_mutex_lock(&store->lock);
+    bool has_room = store->doubt_count < FM_WORLD_LOG_DOUBTS_MAX;
+    if (has_room) {
+        struct log_doubt *doubt = &store->doubts[store->doubt_count++];
+        *doubt = (struct log_doubt){.number = number};
+        snprintf(doubt->name, sizeof doubt->name, "%s", name);
+        snprintf(doubt->value, sizeof doubt->value, "%s", value);
+        snprintf(doubt->next, sizeof doubt->next, "%s", next);
+    }
+    uv_mutex_unlock(&store->lock);
+    if (!has_room) {
+        fm_log(FM_LOG_WARNING, "a name may stay reserved until this node ends",
+               fm_log_text("name", name));
+    }
+}
+
+static bool first_doubt(fm_world_log_store *store, struct log_doubt *doubt)
+{
+    uv_mutex_lock(&store->lock);
+    bool any = store->doubt_count > 0;
+    if (any) {
+        *doubt = store->doubts[0];
+    }
+    uv_mutex_unlock(&store->lock);
+    return any;
+}
+
+static void end_first_doubt(fm_world_log_store *store)
+{
+    uv_mutex_lock(&store->lock);
+    memmove(store->doubts, store->doubts + 1, --store->doubt_count * sizeof *store->doubts);
+    uv_mutex_unlock(&store->lock);
+}
+
+// Removes the reservation, unless a world has begun. @return false: etcd does not answer
+static bool remove_reservation(fm_world_log_store *store, fm_etcd *etcd,
+                               const struct log_doubt *doubt, const char *name_key,
+                               const char *value)
+{
+    char world_key[FM_WORLD_LOG_KEY_SIZE], owner_key[FM_WORLD_LOG_KEY_SIZE],
+        error[FM_ETCD_ERROR_SIZE];
+    fm_world_log_key(store, world_key, FM_WORLD_LOG_WORLD_KEY, doubt->number);
+    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, doubt->number);
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    fm_etcd_put(&body, "{\"compare\":[");
+    fm_etcd_compare_value(&body, name_key, value);
+    fm_etcd_put(&body, ",");
+    fm_etcd_compare_absent(&body, owner_key);
+    fm_etcd_put(&body, "],\"success\":[");
+    fm_etcd_request_delete(&body, name_key, NULL);
+    fm_etcd_put(&body, ",");
+    fm_etcd_request_delete(&body, world_key, NULL);
+    fm_etcd_put(&body, "]}");
+    json_t *answer;
+    bool done = fm_etcd_call(etcd, "kv/txn", &body, SETTLE_MS, &answer, error) == FM_ETCD_DONE;
+    if (done) {
+        json_decref(answer);
+    }
+    fm_writer_fini(&body);
+    return done;
+}
+
+// Asks for names/NAME; and moves the counter on, so that a reservation that is not there yet fails.
+static void build_question(const fm_world_log_store *store, const struct log_doubt *doubt,
+                           const char *name_key, fm_writer *body)
+{
+    char next_key[FM_WORLD_LOG_KEY_SIZE], after[24];
+    uint64_t next = doubt->next[0] == '\0' ? 1 : strtoull(doubt->next, NULL, 10);
+    fm_world_log_key(store, next_key, "next");
+    snprintf(after, sizeof after, "%" PRIu64, next + 1);
+    fm_etcd_put(body, "{\"compare\":[");
+    if (doubt->next[0] == '\0') {
+        fm_etcd_compare_absent(body, next_key);
+    } else {
+        fm_etcd_compare_value(body, next_key, doubt->next);
+    }
+    fm_etcd_put(body, "],\"success\":[");
+    fm_etcd_request_get(body, name_key);
+    fm_etcd_put(body, ",");
+    fm_etcd_request_put(body, next_key, after, strlen(after));
+    fm_etcd_put(body, "],\"failure\":["); // it has moved on already
+    fm_etcd_request_get(body, name_key);
+    fm_etcd_put(body, "]}");
+}
+
+// @return false: etcd does not answer
+static bool settle(fm_world_log_store *store, fm_etcd *etcd, const struct log_doubt *doubt)
+{
+    char name_key[FM_WORLD_LOG_KEY_SIZE], error[FM_ETCD_ERROR_SIZE];
+    bool was_made = doubt->value[0] == '\0';
+    fm_world_log_key(store, name_key, "names/%s", doubt->name);
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    if (was_made) {
+        fm_etcd_put(&body, "{\"success\":[");
+        fm_etcd_request_get(&body, name_key);
+        fm_etcd_put(&body, "]}");
+    } else {
+        build_question(store, doubt, name_key, &body);
+    }
+    json_t *answer;
+    bool done = fm_etcd_call(etcd, "kv/txn", &body, SETTLE_MS, &answer, error) == FM_ETCD_DONE;
+    fm_writer_fini(&body);
+    if (!done) {
+        return false;
+    }
+    size_t size;
+    char *value = fm_etcd_response_value(answer, 0, &size);
+    bool is_ours = value != NULL && (was_made ? strtoull(value, NULL, 10) == doubt->number
+                                              : strcmp(value, doubt->value) == 0);
+    if (is_ours) {
+        done = remove_reservation(store, etcd, doubt, name_key, value);
+    }
+    free(value);
+    json_decref(answer);
+    return done;
+}
+
+void fm_world_log_settle_names(fm_world_log_store *store)
+{
+    struct log_doubt doubt;
+    fm_etcd *etcd;
+    if (!first_doubt(store, &doubt) || fm_etcd_create(store->options.access, &etcd) != FM_OK) {
+        return;
+    }
+    if (settle(store, etcd, &doubt)) { // the next one in the next round
+        end_first_doubt(store);
+    }
+    fm_etcd_destroy(etcd);
+}
+
+// ---- names and numbers -------------------------------------------------------------------------
+
+// One try. FM_ERR_BUSY: another node was faster.
+static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const char *name,
+                                const char *nonce, uint64_t given, uint64_t *number, char *error)
+{
+    char name_key[FM_WORLD_LOG_KEY_SIZE], next_key[FM_WORLD_LOG_KEY_SIZE],
+        world_key[FM_WORLD_LOG_KEY_SIZE], owner_key[FM_WORLD_LOG_KEY_SIZE];
+    fm_world_log_key(store, name_key, "names/%s", name);
+    fm_world_log_key(store, next_key, "next");
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    fm_etcd_put(&body, "{\"success\":[");
+    fm_etcd_request_get(&body, next_key);
+    fm_etcd_put(&body, ",");
+    fm_etcd_request_get(&body, name_key);
+    fm_etcd_put(&body, "]}");
+    json_t *answer;
+    fm_status status = FM_ERR_IO;
+    size_t size;
+    char *next = NULL, *taken = NULL;
+    if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) != FM_ETCD_DONE) {
+        goto out;
+    }
+    next = fm_etcd_response_value(answer, 0, &size);
+    taken = fm_etcd_response_value(answer, 1, &size);
+    json_decref(answer);
+    char wanted[80], after[24];
+    if (taken != NULL) {
+        const char *space = strchr(taken, ' ');
+        *number = strtoull(taken, NULL, 10);
+        status = space != NULL && strcmp(space + 1, nonce) == 0 ? FM_OK : FM_ERR_EXISTS;
+        goto out;
+    }
+    uint64_t free_from = next == NULL ? 1 : strtoull(next, NULL, 10);
+    *number = given != 0 ? given : free_from;
+    snprintf(wanted, sizeof wanted, "%" PRIu64 " %s", *number, nonce);
+    snprintf(after, sizeof after, "%" PRIu64, *number < free_from ? free_from : *number + 1);
+    fm_world_log_key(store, world_key, FM_WORLD_LOG_WORLD_KEY, *number);
+    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, *number);
+    fm_writer_clear(&body);
+    fm_etcd_put(&body, "{\"compare\":[");
+    if (next == NULL) {
+        fm_etcd_compare_absent(&body, next_key);
+    } else {
+        fm_etcd_compare_value(&body, next_key, next);
+    }
+    fm_etcd_put(&body, ",");
+    fm_etcd_compare_absent(&body, name_key);
+    fm_etcd_put(&body, ",");
+    fm_etcd_compare_absent(&body, world_key); // as a given number may be taken
+    fm_etcd_put(&body, ",");
+    fm_etcd_compare_absent(&body, owner_key);
+    fm_etcd_put(&body, "],\"success\":[");
+    fm_etcd_request_put(&body, next_key, after, strlen(after));
+    fm_etcd_put(&body, ",");
+    int64_t lease = atomic_load(&store->lease);
+    fm_etcd_request_put_leased(&body, name_key, wanted, strlen(wanted), lease);
+    fm_etcd_put(&body, ",");
+    fm_etcd_request_put_leased(&body, world_key, name, strlen(name), lease);
+    fm_etcd_put(&body, "]}");
+    if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) != FM_ETCD_DONE) {
+        note_doubt(store, *number, name, wanted, next == NULL ? "" : next);
+        goto out;
+    }
+    status = fm_etcd_succeeded(answer) ? FM_OK : FM_ERR_BUSY;
+    json_decref(answer);
+out:
+    free(next);
+    free(taken);
+    fm_writer_fini(&body);
+    return status;
+}
+
+fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name, uint64_t wanted,
+                               uint64_t *number, char *error)
+{
+    fm_etcd *etcd;
+    if (fm_etcd_create(store->options.access, &etcd) != FM_OK) {
+        return FM_ERR_NO_MEMORY;
+    }
+    char nonce[40];
+    snprintf(nonce, sizeof nonce, "%016" PRIx64 "%08x", store->options.incarnation,
+             randombytes_random());
+    fm_status status = FM_ERR_BUSY;
+    for (uint32_t i = 0; i < RESERVE_TRIES && status == FM_ERR_BUSY; i++) {
+        status = try_to_reserve(store, etcd, name, nonce, wanted, number, error);
+    }
+    fm_etcd_destroy(etcd);
+    bool is_taken = status == FM_ERR_BUSY && wanted != 0;
+    if (is_taken) {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE, "number %" PRIu64 " is another world's", wanted);
+    }
+    return is_taken ? FM_ERR_EXISTS : status;
+}
+
+void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char *name)
+{
+    char name_key[FM_WORLD_LOG_KEY_SIZE], world_key[FM_WORLD_LOG_KEY_SIZE],
+        owner_key[FM_WORLD_LOG_KEY_SIZE], error[FM_ETCD_ERROR_SIZE];
+    fm_etcd *etcd;
+    json_t *answer;
+    if (fm_etcd_create(store->options.access, &etcd) != FM_OK) {
+        return;
+    }
+    fm_world_log_key(store, name_key, "names/%s", name);
+    fm_world_log_key(store, world_key, FM_WORLD_LOG_WORLD_KEY, number);
+    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, number);
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    fm_etcd_put(&body, "{\"success\":[");
+    fm_etcd_request_delete(&body, name_key, NULL);
+    fm_etcd_put(&body, ",");
+    fm_etcd_request_delete(&body, world_key, NULL);
+    fm_etcd_put(&body, ",");
+    fm_etcd_request_delete(&body, owner_key, NULL); // perhaps written, and nobody was told
+    fm_etcd_put(&body, "]}");
+    if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) == FM_ETCD_DONE) {
+        json_decref(answer);
+    } else {
+        note_doubt(store, number, name, "", "");
+    }
+    fm_writer_fini(&body);
+    fm_etcd_destroy(etcd);
+}
