@@ -43,6 +43,20 @@ def folder_in_memory():
     return memory if roomy and os.access(memory, os.W_OK) else None
 
 
+def pause(process):
+    """Stops a process; waits until all of its threads have stopped, which takes a while on a busy machine."""
+    def is_stopped():
+        tasks = f"/proc/{process.pid}/task"
+        for task in os.listdir(tasks):
+            with open(os.path.join(tasks, task, "stat")) as file:
+                if file.read().rsplit(")", 1)[1].split()[0] != "T":
+                    return False
+        return True
+
+    process.send_signal(signal.SIGSTOP)
+    until(is_stopped, "a process to stop")
+
+
 class Loopback:
     """Where a process runs that has no machine of its own (machines.py)."""
     address = "127.0.0.1"
@@ -244,17 +258,7 @@ class Node:
         self.process.wait(PATIENCE)
 
     def pause(self):
-        """Stops the process; waits until all of its threads have stopped, which takes a while on a busy machine."""
-        self.process.send_signal(signal.SIGSTOP)
-        until(self._is_stopped, f"node {self.name} to stop")
-
-    def _is_stopped(self):
-        tasks = f"/proc/{self.process.pid}/task"
-        for task in os.listdir(tasks):
-            with open(os.path.join(tasks, task, "stat")) as file:
-                if file.read().rsplit(")", 1)[1].split()[0] != "T":
-                    return False
-        return True
+        pause(self.process)
 
     def wake(self):
         self.process.send_signal(signal.SIGCONT)

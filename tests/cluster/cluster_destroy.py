@@ -59,7 +59,7 @@ def etcd_is_stopped():
         node = Node(etcd, "a")
         try:
             admin, world, watcher = make(node)
-            etcd.processes[0].send_signal(signal.SIGSTOP)
+            cluster.pause(etcd.processes[0])
             asked = admin.send("world.destroy", world=world)
             nobody_is_told(admin, asked, watcher, world)
             etcd.processes[0].send_signal(signal.SIGCONT)

@@ -106,7 +106,7 @@ class Trouble:
 
     def member_is_stopped(self):
         member = self.source.randrange(3)
-        self.etcd.processes[member].send_signal(signal.SIGSTOP)
+        cluster.pause(self.etcd.processes[member])
         self.last()
         self.etcd.processes[member].send_signal(signal.SIGCONT)
         return f"member {member} is stopped"
