@@ -8,6 +8,7 @@
 #include "server/streams/shipping.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -221,7 +222,10 @@ static void tell_standby(struct entry *entry)
 static void on_written(uv_work_t *work, int error)
 {
     struct entry *entry = work->data;
-    entry->status = error < 0 ? FM_ERR_IO : entry->status;
+    if (error < 0) {
+        entry->status = FM_ERR_IO;
+        snprintf(entry->error, sizeof entry->error, "%s", uv_strerror(error));
+    }
     if (entry->status == FM_OK && entry->session != 0 && entry->hub->node != NULL) {
         entry->until_ns = fm_clock_now_ns() + KNOWN_MS * FM_NS_PER_MS;
         entry->next = waiting;
@@ -241,7 +245,7 @@ static void finish_entry(struct entry *entry)
     if (session != NULL) {
         fm_session_job_done(session);
     }
-    if (entry->status != FM_OK) {
+    if (entry->status != FM_OK && entry->error[0] != '\0') { // else the disk is not at fault
         static fm_log_site failed;
         fm_log_limited(&failed, FM_LOG_ERROR, "ledger cannot be written",
                        fm_log_text("reason", entry->error));

@@ -16,7 +16,9 @@ import sqlite3
 import tempfile
 import time
 
-from fogmarch_server import PATIENCE, Server, run, seed
+import msgpack
+
+from fogmarch_server import PATIENCE, RequestError, Server, run, seed
 from mirror import Mirror
 from play import Play, Watcher
 from websocket import WebSocketClient
@@ -305,6 +307,55 @@ def a_token_that_cannot_be_struck_out_stays():
             denied(server, token=made["token"])
 
 
+def tokens_that_change_at_once():
+    """Requests that are sent together: each token ends once, and none outlives its world."""
+    with tempfile.TemporaryDirectory() as folder:
+        flags = ("--journal-dir", folder)
+        with with_tokens(*flags) as server:
+            admin = greet(server, token=ADMIN)[0]
+
+            def numbers():
+                return [token["number"] for token in admin.call("token.list")["tokens"]]
+
+            made = admin.call("token.create", role="debug")
+            both = [admin.send("token.revoke", number=made["number"]) for _ in range(2)]
+            admin.answer(both[0])
+            try:
+                admin.answer(both[1])
+                raise AssertionError("revoked twice")
+            except RequestError as error:
+                assert error.name == "bad_value", error
+            assert "ledger cannot be written" not in server.log(), "the disk is not at fault"
+
+            # Its answer comes when it is written, and its world has ended by then, or ends at once.
+            world = admin.call("world.create", name="w", generator="open", width=16, height=16)["world"]
+            team = admin.call("team.create", world=world)["team"]
+            create = admin.send("token.create", role="player", world=world, team=team)
+            destroy = admin.send("world.destroy", world=world)
+            seat = admin.answer(create)
+            admin.answer(destroy)
+            denied(server, token=seat["token"])
+
+            # Without an id nothing is answered, but it is done.
+            made = admin.call("token.create", role="debug")
+            debug = greet(server, token=made["token"])[0]
+            admin.send_bytes(msgpack.packb([2, "token.revoke", [{"number": made["number"]}]]))
+            assert debug.disconnected()
+
+            lock = sqlite3.connect(os.path.join(folder, "server.db"), isolation_level=None)
+            lock.execute("BEGIN EXCLUSIVE")
+            assert admin.refused("token.create", role="debug") == "io"
+            lock.execute("ROLLBACK")
+            lock.close()
+            assert "ledger cannot be written" in server.log()
+            assert numbers() == [], numbers()
+            server.kill()
+        with with_tokens(*flags) as server:
+            denied(server, token=seat["token"])
+            denied(server, token=made["token"])
+            assert greet(server, token=ADMIN)[0].call("token.list")["tokens"] == []
+
+
 def tokens_outlive_a_crash():
     with tempfile.TemporaryDirectory() as folder:
         flags = ("--journal-dir", folder)
@@ -391,5 +442,5 @@ def damaged_ledgers():
 if __name__ == "__main__":
     run([sessions_do_not_count, goes_on_after_the_last_tick, keyframes_where_it_is_not_known, forgotten_in_time,
          worlds_end_with_lost_views, roles_and_seats_come_back, from_one_transport_to_another,
-         without_tokens, a_token_that_cannot_be_struck_out_stays, tokens_outlive_a_crash,
-         damaged_ledgers])
+         without_tokens, a_token_that_cannot_be_struck_out_stays, tokens_that_change_at_once,
+         tokens_outlive_a_crash, damaged_ledgers])
