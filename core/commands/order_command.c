@@ -250,11 +250,11 @@ static struct fm_order make_order(fm_world *world, const fm_command *command, ui
     } else if (command->order == FM_ORDER_MOVE) {
         order.goal = command->cells[command->cell_count == 1 ? 0 : i];
         order.move.own_goal = FM_CELL_NONE;
-        order.move.speed = common->speed;
-        order.move.max_detour = command->max_detour;
+        order.speed = common->speed;
+        order.max_detour = command->max_detour;
     }
     if (common->meeting != FM_CELL_NONE && common->goals != NULL) { // of a move
-        order.move.marches = true;
+        order.marches = true;
         order.goal = common->meeting;
         order.move.own_goal = common->goals[i];
     }

@@ -24,7 +24,7 @@ static void forget_search(struct fm_order *order)
     }
     if (order->kind == FM_ORDER_MOVE) {
         order->move.first_steps = 0;
-        order->move.is_too_long = false;
+        order->is_too_long = false;
     }
 }
 

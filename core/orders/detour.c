@@ -17,9 +17,8 @@ void fm_detour_measure(const struct fm_planner *planner, struct fm_agent *agent)
     if (order->move.first_steps == 0) {
         order->move.first_steps = (uint32_t)steps;
     }
-    order->move.is_too_long =
-        steps * 100 > (uint64_t)order->move.first_steps * order->move.max_detour;
-    agent->next = order->move.is_too_long ? FM_CELL_NONE : agent->next;
+    order->is_too_long = steps * 100 > (uint64_t)order->move.first_steps * order->max_detour;
+    agent->next = order->is_too_long ? FM_CELL_NONE : agent->next;
 }
 
 void fm_detour_face(fm_world *world, struct fm_agent *agent)

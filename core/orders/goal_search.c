@@ -343,7 +343,7 @@ uint64_t fm_goal_search_run(fm_world *world, fm_workers *workers, uint64_t budge
 // there until there is one.
 static void face_corner(fm_world *world, struct fm_agent *agent)
 {
-    switch (agent->order.on_unreachable) {
+    switch ((fm_on_unreachable)agent->order.on_unreachable) {
     case FM_UNREACHABLE_FAIL:
         fm_agent_end_order(world, agent, FM_END_UNREACHABLE);
         return;

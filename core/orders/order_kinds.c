@@ -158,7 +158,7 @@ void fm_order_leg_over(fm_world *world, struct fm_agent *agent, fm_order_end how
 
 bool fm_order_give_up_leg(fm_world *world, struct fm_agent *agent, fm_order_end as_nearest)
 {
-    switch (agent->order.on_unreachable) {
+    switch ((fm_on_unreachable)agent->order.on_unreachable) {
     case FM_UNREACHABLE_NEAREST:
         fm_order_leg_over(world, agent, as_nearest);
         return true;

@@ -121,8 +121,8 @@ uint64_t fm_agent_mix_orders(const struct fm_agent *agent, uint64_t digest)
         digest = fm_digest_mix(digest, order->alert_from);
     }
     if (order->kind == FM_ORDER_MOVE) {
-        digest = fm_digest_mix(digest, (uint64_t)order->move.own_goal << 32 |
-                                           order->move.speed << 1 | order->move.marches);
+        digest = fm_digest_mix(digest, (uint64_t)order->move.own_goal << 32 | order->speed << 1 |
+                                           order->marches);
     }
     if (fm_order_follows(order)) {
         digest =
@@ -131,8 +131,7 @@ uint64_t fm_agent_mix_orders(const struct fm_agent *agent, uint64_t digest)
         digest = order->follow.has_target ? fm_digest_mix(digest, 2) : digest;
     }
     if (fm_order_max_detour(order) != 0) {
-        digest =
-            fm_digest_mix(digest, (uint64_t)order->move.first_steps << 1 | order->move.is_too_long);
+        digest = fm_digest_mix(digest, (uint64_t)order->move.first_steps << 1 | order->is_too_long);
     }
     if (order->route != NULL) {
         bool patrols = order->kind == FM_ORDER_PATROL;

@@ -104,7 +104,7 @@ static bool go_to_nearest(fm_world *world, struct fm_agent *agent, const struct 
 
 static bool face_unreachable(fm_world *world, struct fm_agent *agent, const struct question *q)
 {
-    switch (agent->order.on_unreachable) {
+    switch ((fm_on_unreachable)agent->order.on_unreachable) {
     case FM_UNREACHABLE_FAIL:
         fm_order_leg_over(world, agent, FM_END_UNREACHABLE);
         return false;

@@ -62,12 +62,12 @@ typedef enum fm_world_section {
     NUMBER(FM_ALL_KINDS, retry.wait, FM_RETRY_WAIT_MAX)                                            \
     NUMBER(FM_ALL_KINDS, leg_moves, UINT64_MAX)                                                    \
     NUMBER(FM_ALL_KINDS, pause_end, UINT64_MAX)                                                    \
-    NUMBER(FM_MOVES, move.marches, 1)                                                              \
+    NUMBER(FM_MOVES, marches, 1)                                                                   \
     CELL(FM_MOVES, move.own_goal)                                                                  \
-    NUMBER(FM_MOVES, move.max_detour, UINT32_MAX)                                                  \
+    NUMBER(FM_MOVES, max_detour, UINT32_MAX)                                                       \
     NUMBER(FM_MOVES, move.first_steps, UINT32_MAX)                                                 \
-    NUMBER(FM_MOVES, move.is_too_long, 1)                                                          \
-    NUMBER(FM_MOVES, move.speed, UINT32_MAX)                                                       \
+    NUMBER(FM_MOVES, is_too_long, 1)                                                               \
+    NUMBER(FM_MOVES, speed, UINT32_MAX)                                                            \
     NUMBER(FM_PATROLS, patrol.waypoint, FM_WAYPOINTS_MAX)                                          \
     NUMBER(FM_ALL_KINDS, loop, 1)                                                                  \
     NUMBER(FM_PATROLS, patrol.backwards, 1)                                                        \

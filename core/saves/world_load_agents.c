@@ -461,10 +461,10 @@ static bool detour_fits(const struct fm_order *order)
     if (order->kind != FM_ORDER_MOVE) {
         return true;
     }
-    if (order->move.max_detour == 0) {
-        return order->move.first_steps == 0 && !order->move.is_too_long;
+    if (order->max_detour == 0) {
+        return order->move.first_steps == 0 && !order->is_too_long;
     }
-    return !order->move.marches && order->move.max_detour <= FM_DETOUR_PERCENT_MAX;
+    return !order->marches && order->max_detour <= FM_DETOUR_PERCENT_MAX;
 }
 
 static bool patrol_has_its_cells(const struct fm_order *order, bool is_queued)
@@ -485,7 +485,7 @@ static bool has_its_cells(const struct fm_order *order, bool is_queued)
         return patrol_has_its_cells(order, is_queued);
     case FM_ORDER_MOVE:
         return route == NULL && order->goal != FM_CELL_NONE &&
-               (!order->move.marches || order->move.own_goal != FM_CELL_NONE);
+               (!order->marches || order->move.own_goal != FM_CELL_NONE);
     case FM_ORDER_FOLLOW:
     case FM_ORDER_GUARD:
         return route == NULL && (is_queued || order->follow.post != FM_CELL_NONE);

@@ -20,25 +20,30 @@ struct fm_route {
 
 struct fm_order {
     uint64_t id; // 0: none
-    // What a walk reads comes first: one line of cache.
+    // What choose and move read of an agent under way comes first: one line of cache.
     fm_cell goal;       // of the leg under way; FM_CELL_NONE: it leads nowhere, the agent stays
     fm_cell substitute; // reachable cell it goes to instead, FM_CELL_NONE
     fm_order_kind kind;
-    fm_on_unreachable on_unreachable;
+    uint8_t on_unreachable; // fm_on_unreachable
+    uint8_t radius;         // cells, as the kind of order means it
+    uint8_t alert;          // cells within which it stops for enemies; 0: never
     bool resting;           // the agent stays although there is a goal
     bool has_moved;         // it has made a move under the order
+    bool is_alerted;        // it has stopped, and continues on FM_COMMAND_RESUME
+    bool marches;           // moves: `goal` is the group's meeting cell, see group.h
+    bool is_too_long;       // moves: the path is, as of the last choose stage
     bool loop;              // patrol: from the last waypoint to the first
     bool is_named;          // by the command that is being done
-    uint32_t radius;        // cells, as the kind of order means it
+    uint32_t speed;         // moves: cells in 1000 s, of the group's slowest; 0: the agent's own
+    uint32_t max_detour;    // moves: per cent of the first path known; 0: any. See detour.h
     fm_retry retry;         // of asking whether the goal can be reached
+
     uint64_t given_tick;    // ticks completed when its turn came
     uint32_t deadline;      // ticks after that in which it ends; 0: none
-    uint32_t alert;         // cells within which it stops for enemies; 0: never
+    fm_cell home;           // where the agent stood when the order's turn came
     uint64_t alert_from;    // not before so many ticks are completed
     uint64_t number;        // among the team's own, from 1
     struct fm_route *route; // patrol, flee; NULL without
-    fm_cell home;           // where the agent stood when the order's turn came
-    bool is_alerted;        // it has stopped, and continues on FM_COMMAND_RESUME
     uint64_t leg_moves;     // the agent's moves when the leg began
     uint64_t pause_end;     // stays where it is until so many ticks are completed
 
@@ -66,11 +71,7 @@ struct fm_order {
         };
         struct {
             fm_cell own_goal;     // its final goal
-            uint32_t max_detour;  // per cent of the first path known; 0: any. See detour.h
-            uint32_t first_steps; // of that path; 0: none is known yet
-            uint32_t speed;       // cells in 1000 s, of the group's slowest; 0: the agent's own
-            bool marches;         // `goal` is the group's meeting cell, see group.h
-            bool is_too_long;     // the path is, as of the last choose stage
+            uint32_t first_steps; // of the first path known; 0: none is known yet
         } move;
         struct {
             uint32_t waypoint; // where the leg leads, see patrol.c
@@ -78,6 +79,9 @@ struct fm_order {
         } patrol;
     };
 };
+
+_Static_assert(FM_ORDER_RADIUS_MAX <= UINT8_MAX, "radius and alert hold it");
+_Static_assert(offsetof(struct fm_order, given_tick) == 64, "what a walk reads is a line");
 
 /// Whether the order has to be checked in every tick, whatever its agent does (FM_MARK_WATCH).
 static inline bool fm_order_is_watched(const struct fm_order *order)
@@ -100,22 +104,22 @@ static inline uint32_t fm_order_ticks_left(const struct fm_order *order, uint64_
 
 static inline bool fm_order_marches(const struct fm_order *order)
 {
-    return order->kind == FM_ORDER_MOVE && order->move.marches;
+    return order->kind == FM_ORDER_MOVE && order->marches;
 }
 
 static inline uint32_t fm_order_speed(const struct fm_order *order)
 {
-    return order->kind == FM_ORDER_MOVE ? order->move.speed : 0;
+    return order->kind == FM_ORDER_MOVE ? order->speed : 0;
 }
 
 static inline uint32_t fm_order_max_detour(const struct fm_order *order)
 {
-    return order->kind == FM_ORDER_MOVE ? order->move.max_detour : 0;
+    return order->kind == FM_ORDER_MOVE ? order->max_detour : 0;
 }
 
 static inline bool fm_order_is_too_long(const struct fm_order *order)
 {
-    return order->kind == FM_ORDER_MOVE && order->move.is_too_long;
+    return order->kind == FM_ORDER_MOVE && order->is_too_long;
 }
 
 /// Whether the order's goal is searched for: explore, flee and keep_distance.
