@@ -516,29 +516,29 @@ static uint32_t square_to_goal(const fm_tile_field *field, fm_cell cell)
     return dx * dx + dy * dy;
 }
 
-// For cells with all neighbours in their own tile, without weights, as most are.
+// For cells with all neighbours in their own tile, without weights, as most are. Which neighbours
+// are legal and nearer can hardly be predicted, so there is no branch: a step is one number, its
+// cost, then the square of its distance to the goal less that of the cell, then its direction.
 static fm_cell step_inside(const fm_tile_field *field, const fm_tile_body *body, fm_cell cell)
 {
     static const int32_t offsets[FM_DIRECTION_COUNT] = {-32, -31, 1, 33, 32, 31, -1, -33};
     const uint16_t *own =
         &body->narrow[fm_cell_y(cell) % FM_TILE_SIDE][fm_cell_x(cell) % FM_TILE_SIDE];
-    fm_cell best = FM_CELL_NONE;
-    uint32_t best_cost = UINT32_MAX, best_square = 0;
-    for (uint32_t moves = fm_view_moves(field->view, cell); moves != 0; moves &= moves - 1) {
-        uint32_t d = (uint32_t)__builtin_ctz(moves);
+    int32_t x = (int32_t)fm_cell_x(field->goal) - (int32_t)fm_cell_x(cell);
+    int32_t y = (int32_t)fm_cell_y(field->goal) - (int32_t)fm_cell_y(cell);
+    uint32_t moves = fm_view_moves(field->view, cell), limit = *own;
+    uint64_t best = UINT64_MAX;
+    for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
+        int32_t dx = fm_direction_dx[d], dy = fm_direction_dy[d];
+        int32_t nearer = 2 * (dx * x + dy * y) - dx * dx - dy * dy; // within +-4 * FM_SIDE_MAX
         uint32_t value = own[offsets[d]], cost = value + field->view->step[d & 1];
-        if (value >= *own || cost > best_cost) {
-            continue;
-        }
-        fm_cell next = fm_cell_step(cell, d);
-        uint32_t square = square_to_goal(field, next);
-        if (cost < best_cost || square < best_square) {
-            best = next;
-            best_cost = cost;
-            best_square = square;
-        }
+        uint64_t step = (uint64_t)cost << 19 |
+                        (uint64_t)(uint32_t)((int32_t)(4 * FM_SIDE_MAX) - nearer) << 3 | d;
+        uint64_t is_worse = (uint64_t)(value >= limit) | (~moves >> d & 1);
+        step |= 0 - is_worse;
+        best = step < best ? step : best;
     }
-    return best;
+    return best == UINT64_MAX ? FM_CELL_NONE : fm_cell_step(cell, best & 7);
 }
 
 static bool is_inside(fm_cell cell)
@@ -574,10 +574,14 @@ static fm_cell step_by(const fm_tile_field *field, const fm_tile_body *body, fm_
     return best;
 }
 
+fm_cell fm_tile_step(const fm_tile_field *field, const fm_tile *tile, fm_cell cell)
+{
+    return tile == NULL || tile->body == NULL ? FM_CELL_NONE : step_by(field, tile->body, cell);
+}
+
 fm_cell fm_tile_field_step(const fm_tile_field *field, fm_cell cell)
 {
-    const fm_tile *tile = fm_tile_at(field, cell);
-    return tile == NULL || tile->body == NULL ? FM_CELL_NONE : step_by(field, tile->body, cell);
+    return fm_tile_step(field, fm_tile_at(field, cell), cell);
 }
 
 // Distances fall along the path, so it has an end.

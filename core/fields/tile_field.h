@@ -153,6 +153,9 @@ uint32_t fm_tile_field_cost(const fm_tile_field *field, fm_cell cell);
 /// is. FM_CELL_NONE: there is none. The cell's tile has a body, or there is none.
 fm_cell fm_tile_field_step(const fm_tile_field *field, fm_cell cell);
 
+/// The same, for a caller that has the cell's tile (or NULL) already.
+fm_cell fm_tile_step(const fm_tile_field *field, const fm_tile *tile, fm_cell cell);
+
 /// Copies the path that these steps lead from a cell to the goal, both included, through tiles with
 /// a body or without. Returns its length in cells, which may exceed capacity; 0 when it breaks off.
 uint32_t fm_tile_field_path(const fm_tile_field *field, fm_cell start, fm_cell *cells,

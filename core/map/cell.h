@@ -60,12 +60,14 @@ static inline fm_cell fm_cell_step(fm_cell cell, uint32_t d)
 /// The direction from a cell to one of its eight neighbours; FM_DIRECTION_COUNT for any other.
 static inline uint32_t fm_cell_direction(fm_cell from, fm_cell to)
 {
-    for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
-        if (fm_cell_step(from, d) == to) {
-            return d;
-        }
-    }
-    return FM_DIRECTION_COUNT;
+    static const uint8_t directions[3][3] = {
+        {FM_NORTH_WEST, FM_NORTH, FM_NORTH_EAST},
+        {FM_WEST, FM_DIRECTION_COUNT, FM_EAST},
+        {FM_SOUTH_WEST, FM_SOUTH, FM_SOUTH_EAST},
+    };
+    uint32_t offset = to - from + fm_cell_at(1, 1);
+    uint32_t row = fm_cell_y(offset), column = fm_cell_x(offset);
+    return row < 3 && column < 3 ? directions[row][column] : (uint32_t)FM_DIRECTION_COUNT;
 }
 
 // A rectangle of cells.

@@ -122,12 +122,17 @@ static bool is_any_stale_at(const struct goal_field *f, fm_cell cell)
     return at_side || fm_tile_is_stale(&f->field, fm_tile_at(&f->field, cell));
 }
 
+// Of a tile with a body.
+static bool is_walked_in(const fm_tile *tile, fm_cell cell)
+{
+    uint32_t row = tile->body->walked[fm_cell_y(cell) % FM_TILE_SIDE];
+    return (row >> fm_cell_x(cell) % FM_TILE_SIDE & 1) != 0;
+}
+
 static bool is_walked(const struct goal_field *f, fm_cell cell)
 {
     const fm_tile *tile = fm_tile_at(&f->field, cell);
-    return tile != NULL && tile->body != NULL &&
-           (tile->body->walked[fm_cell_y(cell) % FM_TILE_SIDE] >> fm_cell_x(cell) % FM_TILE_SIDE &
-            1) != 0;
+    return tile != NULL && tile->body != NULL && is_walked_in(tile, cell);
 }
 
 // How far a start is; FM_COST_INFINITE: not known.
@@ -624,17 +629,19 @@ static fm_plan_state goal_field_answer(const void *self, fm_cell start, fm_cell 
         return FM_PLAN_EXHAUSTED;
     }
     bool is_done = f->phase == PHASE_DONE;
-    if (is_done && is_hopeless(f, start)) {
+    if (is_done && fm_view_is_blocked(f->field.view, f->field.goal)) {
         return FM_PLAN_UNREACHABLE;
     }
-    *next = fm_tile_field_step(&f->field, start);
+    const fm_tile *tile = fm_tile_at(&f->field, start);
+    *next = fm_tile_step(&f->field, tile, start);
     if (*next == FM_CELL_NONE) {
         bool is_proven =
-            is_done && is_cost_known(f, start) && start_cost(f, start) >= FM_COST_INFINITE;
+            is_done && (is_hopeless(f, start) ||
+                        (is_cost_known(f, start) && start_cost(f, start) >= FM_COST_INFINITE));
         return is_proven ? FM_PLAN_UNREACHABLE : FM_PLAN_RUNNING;
     }
-    bool is_proven =
-        is_done && f->is_whole && f->changes_seen == f->field.map->changes && is_walked(f, start);
+    bool is_proven = is_done && f->is_whole && f->changes_seen == f->field.map->changes &&
+                     is_walked_in(tile, start);
     return is_proven ? FM_PLAN_FOUND : FM_PLAN_PARTIAL;
 }
 
