@@ -10,15 +10,24 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LOOKS_BEFORE_SLEEP 2000u // about 20 to 40 microseconds
+
+// Blocks that are claimed one after the other: all of a job, or a worker's part of it. On a line of
+// cache of its own, so that workers disturb each other only where they take from the same part.
+struct part {
+    _Alignas(64) atomic_uint next_block; // the one thing workers race for
+    uint32_t block_end;
+};
 
 struct job {
     fm_range_fn *fn;
     void *context;
     uint32_t item_count;
     uint32_t block_size;
-    atomic_uint next_block; // the one thing workers race for
+    uint32_t part_count;
+    struct part parts[FM_WORKERS_MAX];
 };
 
 struct helper {
@@ -47,17 +56,24 @@ static void pause_briefly(void)
 #endif
 }
 
-static void drain(struct job *job, uint32_t worker)
+static void drain_part(struct job *job, struct part *part, uint32_t worker)
 {
-    uint32_t block_count = (job->item_count + job->block_size - 1) / job->block_size;
     for (;;) {
-        uint32_t block = atomic_fetch_add_explicit(&job->next_block, 1, memory_order_relaxed);
-        if (block >= block_count) {
+        uint32_t block = atomic_fetch_add_explicit(&part->next_block, 1, memory_order_relaxed);
+        if (block >= part->block_end) {
             return;
         }
         uint32_t begin = block * job->block_size;
         uint32_t end = begin + job->block_size;
         job->fn(begin, end < job->item_count ? end : job->item_count, worker, job->context);
+    }
+}
+
+// The worker's own part first, then what others have left of theirs.
+static void drain(struct job *job, uint32_t worker)
+{
+    for (uint32_t i = 0; i < job->part_count; i++) {
+        drain_part(job, &job->parts[(worker + i) % job->part_count], worker);
     }
 }
 
@@ -102,10 +118,11 @@ fm_status fm_workers_create(uint32_t worker_count, fm_workers **out)
 {
     FM_ASSERT(worker_count >= 1 && worker_count <= FM_WORKERS_MAX);
 
-    fm_workers *workers = calloc(1, sizeof *workers);
+    fm_workers *workers = aligned_alloc(_Alignof(fm_workers), sizeof *workers);
     if (workers == NULL) {
         return FM_ERR_NO_MEMORY;
     }
+    memset(workers, 0, sizeof *workers);
     pthread_mutex_init(&workers->lock, NULL);
     pthread_cond_init(&workers->work_ready, NULL);
     pthread_cond_init(&workers->work_done, NULL);
@@ -162,8 +179,8 @@ static void await_helpers(fm_workers *workers)
     pthread_mutex_unlock(&workers->lock);
 }
 
-void fm_workers_run(fm_workers *workers, uint32_t item_count, uint32_t block_size, fm_range_fn *fn,
-                    void *context)
+static void run(fm_workers *workers, uint32_t item_count, uint32_t block_size, bool in_parts,
+                fm_range_fn *fn, void *context)
 {
     FM_ASSERT(block_size > 0);
 
@@ -175,11 +192,18 @@ void fm_workers_run(fm_workers *workers, uint32_t item_count, uint32_t block_siz
         return;
     }
     FM_ASSERT(atomic_load(&workers->busy_count) == 0);
-    workers->job.fn = fn;
-    workers->job.context = context;
-    workers->job.item_count = item_count;
-    workers->job.block_size = block_size;
-    atomic_store_explicit(&workers->job.next_block, 0, memory_order_relaxed);
+    struct job *job = &workers->job;
+    job->fn = fn;
+    job->context = context;
+    job->item_count = item_count;
+    job->block_size = block_size;
+    job->part_count = in_parts ? workers->helper_count + 1 : 1;
+    uint64_t block_count = (item_count - 1) / block_size + 1;
+    for (uint32_t i = 0; i < job->part_count; i++) {
+        uint32_t begin = (uint32_t)(block_count * i / job->part_count);
+        job->parts[i].block_end = (uint32_t)(block_count * (i + 1) / job->part_count);
+        atomic_store_explicit(&job->parts[i].next_block, begin, memory_order_relaxed);
+    }
     atomic_store_explicit(&workers->busy_count, workers->helper_count, memory_order_relaxed);
 
     // Under the lock a helper is either asleep and gets the broadcast, or has not checked `round`
@@ -189,6 +213,18 @@ void fm_workers_run(fm_workers *workers, uint32_t item_count, uint32_t block_siz
     pthread_cond_broadcast(&workers->work_ready);
     pthread_mutex_unlock(&workers->lock);
 
-    drain(&workers->job, 0);
+    drain(job, 0);
     await_helpers(workers);
+}
+
+void fm_workers_run(fm_workers *workers, uint32_t item_count, uint32_t block_size, fm_range_fn *fn,
+                    void *context)
+{
+    run(workers, item_count, block_size, false, fn, context);
+}
+
+void fm_workers_run_parts(fm_workers *workers, uint32_t item_count, uint32_t block_size,
+                          fm_range_fn *fn, void *context)
+{
+    run(workers, item_count, block_size, true, fn, context);
 }

@@ -37,3 +37,9 @@ uint32_t fm_workers_count(const fm_workers *workers);
 /// block or fewer, or workers == NULL, runs on the calling thread alone.
 void fm_workers_run(fm_workers *workers, uint32_t item_count, uint32_t block_size, fm_range_fn *fn,
                     void *context);
+
+/// The same in another order: each worker begins with a part of its own, the same one whenever
+/// item_count and block_size are the same, and then takes from the others' parts. For stages that
+/// visit the same items: what a worker has written is still in its cache in the next stage.
+void fm_workers_run_parts(fm_workers *workers, uint32_t item_count, uint32_t block_size,
+                          fm_range_fn *fn, void *context);

@@ -7,7 +7,9 @@
 #include "core/crowd/step.h"
 #include "core/orders/detour.h"
 #include "core/orders/order_kinds.h"
+#include "core/orders/unreachable.h"
 #include "core/world/due.h"
+#include "core/world/planner_fetch.h"
 #include "core/world/world_state.h"
 
 #define WORDS_A_TURN 4u // of marks, 64 agents each, that a worker takes at a time
@@ -105,10 +107,14 @@ static fm_plan_state ask(fm_world *world, const struct fm_agent *agent, struct f
     return state;
 }
 
-// Whether the step is legal by what the team knows. The planner may not have been notified of all
-// that yet.
-static bool is_legal(const fm_world *world, const struct fm_agent *agent, fm_cell next)
+// Whether the step is legal by what the team knows. A planner may not have been notified of all
+// that yet, unless it answers or walks: then it has looked just now.
+static bool is_legal(const fm_world *world, const struct fm_agent *agent,
+                     const struct fm_planner *planner, fm_cell next)
 {
+    if (planner->spec.ops->answer != NULL || fm_planner_walks(world, agent->planner)) {
+        return true;
+    }
     uint32_t d = fm_cell_direction(agent->cell, next);
     const fm_view *view =
         fm_knowledge_view(fm_team_of(world, agent->team)->knowledge, agent->class_index);
@@ -131,7 +137,7 @@ static const struct fm_planner *choose(fm_world *world, struct fm_agent *agent)
     }
     if (agent->plan_state == FM_PLAN_FOUND || agent->plan_state == FM_PLAN_PARTIAL) {
         agent->next = next;
-        if (agent->next != FM_CELL_NONE && !is_legal(world, agent, agent->next)) {
+        if (agent->next != FM_CELL_NONE && !is_legal(world, agent, planner, agent->next)) {
             agent->next = FM_CELL_NONE;
             fm_planner_wake(world, agent->planner);
         }
@@ -142,7 +148,7 @@ static const struct fm_planner *choose(fm_world *world, struct fm_agent *agent)
         fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
         fm_agent_mark_set(world, agent, FM_MARK_REHASH);
     }
-    if (agent->plan_state != FM_PLAN_FOUND) {
+    if (fm_unreachable_is_waiting(agent, world->tick + 1)) {
         fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
     }
     return agent->next == FM_CELL_NONE ? NULL : planner;
@@ -184,42 +190,11 @@ static const struct fm_planner *choose_agent(fm_world *world, struct fm_agent *a
     return planner;
 }
 
-// choose() follows a chain of pointers from an agent: its planner, the planner's state, what the
-// state points to. Each link is prefetched some agents ahead, so that the cache misses of several
-// agents overlap.
-static void fetch_links(const fm_world *world, const uint32_t *slots, uint32_t i, uint32_t count)
-{
-    if (i + 3 * FETCH_AHEAD < count) {
-        fm_agent_fetch(world, slots[i + 3 * FETCH_AHEAD]);
-    }
-    if (i + 2 * FETCH_AHEAD < count) {
-        uint32_t planner = world->agents.slots[slots[i + 2 * FETCH_AHEAD]].planner;
-        if (planner != FM_SLOT_NONE) {
-            __builtin_prefetch(&world->planners.slots[planner]);
-            __builtin_prefetch((const char *)&world->planners.slots[planner] + 64);
-        }
-    }
-    if (i + FETCH_AHEAD < count) {
-        uint32_t planner = world->agents.slots[slots[i + FETCH_AHEAD]].planner;
-        if (planner != FM_SLOT_NONE) {
-            const char *self = world->planners.slots[planner].self;
-            __builtin_prefetch(self);
-            __builtin_prefetch(self + 64);
-        }
-    }
-    if (i + FETCH_AHEAD / 2 < count) {
-        uint32_t planner = world->agents.slots[slots[i + FETCH_AHEAD / 2]].planner;
-        if (planner != FM_SLOT_NONE && world->planners.slots[planner].spec.ops->fetch != NULL) {
-            world->planners.slots[planner].spec.ops->fetch(world->planners.slots[planner].self);
-        }
-    }
-}
-
 static void choose_listed(fm_world *world, const uint32_t *slots, uint32_t count)
 {
     fm_agents_note_visits(world, count);
     for (uint32_t i = 0; i < count; i++) {
-        fetch_links(world, slots, i, count);
+        fm_planners_fetch_ahead(&world->agents, &world->planners, slots, i, count);
         choose_agent(world, &world->agents.slots[slots[i]]);
     }
 }
@@ -258,8 +233,9 @@ static void choose_among_others(uint32_t begin, uint32_t end, uint32_t worker, v
 
 void fm_agents_choose(fm_world *world, fm_workers *workers)
 {
-    fm_workers_run(workers, fm_mark_words(world), WORDS_A_TURN,
-                   world->crowd.occupancy != NULL ? choose_among_others : choose_agents, world);
+    fm_workers_run_parts(workers, fm_mark_words(world), WORDS_A_TURN,
+                         world->crowd.occupancy != NULL ? choose_among_others : choose_agents,
+                         world);
 }
 
 // ---- move ---------------------------------------------------------------------------------------
@@ -324,7 +300,7 @@ void fm_agents_move(fm_world *world, fm_workers *workers)
         fm_crowd_move(world);
         fm_agents_mark_all(world, FM_MARK_REHASH); // homes and waits change without a step
     } else {
-        fm_workers_run(workers, fm_mark_words(world), WORDS_A_TURN, move_agents, world);
+        fm_workers_run_parts(workers, fm_mark_words(world), WORDS_A_TURN, move_agents, world);
         note_arrivals(world);
     }
     note_steps(world);

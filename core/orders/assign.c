@@ -101,10 +101,11 @@ static bool is_quiet(const fm_world *world, const struct fm_agent *agent)
     case FM_ORDER_KIND_COUNT:
         return false;
     }
-    return agent->planner != FM_SLOT_NONE && agent->plan_state == FM_PLAN_FOUND &&
-           order->substitute == FM_CELL_NONE && order->retry.wait == 0 &&
-           order->retry.due_tick == 0 && agent->state != FM_AGENT_BLOCKED &&
-           !fm_order_marches(order) && !fm_order_is_too_long(order) && agent->cell != order->goal;
+    bool is_asked = !agent->frozen && !order->resting; // in every choose stage
+    return agent->planner != FM_SLOT_NONE && is_asked &&
+           !fm_unreachable_is_waiting(agent, world->tick) && order->substitute == FM_CELL_NONE &&
+           agent->state != FM_AGENT_BLOCKED && !fm_order_marches(order) &&
+           !fm_order_is_too_long(order) && agent->cell != order->goal;
 }
 
 // What may happen to an order in any tick, whatever its agent does. When one ends, the next begins
@@ -134,12 +135,19 @@ static void attend(fm_world *world, uint32_t slot)
     }
 }
 
-// Calls a function for each agent with a mark, in slot order.
+// Calls a function for each agent with a mark, in slot order. Those of the next word are prefetched
+// meanwhile.
 static void for_all_marked(fm_world *world, fm_agent_mark mark,
                            void (*fn)(fm_world *world, uint32_t slot))
 {
-    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
+    uint32_t words = fm_mark_words(world);
+    for (uint32_t i = 0; i < words; i++) {
+        uint64_t ahead = i + 1 < words ? world->agents.marks[i + 1].of[mark] : 0;
         for (uint64_t bits = world->agents.marks[i].of[mark]; bits != 0; bits &= bits - 1) {
+            if (ahead != 0) {
+                fm_agent_fetch(world, (i + 1) * 64 + (uint32_t)__builtin_ctzll(ahead));
+                ahead &= ahead - 1;
+            }
             fn(world, i * 64 + (uint32_t)__builtin_ctzll(bits));
         }
     }

@@ -27,12 +27,29 @@
 
 #pragma once
 
-#include "core/world/world.h"
-
-struct fm_agent;
+#include "core/world/agent.h"
 
 /// Decides where an agent with an order, not on its goal, should go: order.substitute, or the goal
 /// while that is FM_CELL_NONE. Releases its planner when that has changed. May end the order.
 ///
 /// @return whether the agent needs a planner
 bool fm_unreachable_attend(fm_world *world, struct fm_agent *agent);
+
+/// Whether that would change anything in a tick, of an agent that walks to its goal with a planner.
+/// With a step to go on, though not all of its path, the order asks again only when its retry is
+/// due.
+static inline bool fm_unreachable_is_waiting(const struct fm_agent *agent, uint64_t tick)
+{
+    const fm_retry *retry = &agent->order.retry;
+    switch ((fm_plan_state)agent->plan_state) {
+    case FM_PLAN_FOUND:
+        return retry->wait != 0 || retry->due_tick != 0;
+    case FM_PLAN_PARTIAL:
+        return fm_retry_is_due(retry, tick);
+    case FM_PLAN_RUNNING:
+    case FM_PLAN_UNREACHABLE:
+    case FM_PLAN_EXHAUSTED:
+        return true;
+    }
+    FM_UNREACHABLE();
+}

@@ -502,12 +502,17 @@ static bool auto_is_walking(const void *self)
            a->search.ops->is_walking(a->search.self);
 }
 
-static void auto_fetch(const void *self)
+static void auto_fetch(const void *self, uint32_t depth)
 {
     const struct automatic *a = self;
-    if (a->search.self != NULL) {
+    if (a->search.self == NULL) {
+        return;
+    }
+    if (depth == 0) {
         __builtin_prefetch(a->search.self);
         __builtin_prefetch((const char *)a->search.self + 64);
+    } else if (a->search.ops->fetch != NULL) {
+        a->search.ops->fetch(a->search.self, 0);
     }
 }
 

@@ -734,10 +734,10 @@ static bool jps_is_walking(const void *self)
     return p->state == FM_PLAN_FOUND && !p->begun;
 }
 
-static void jps_fetch(const void *self)
+static void jps_fetch(const void *self, uint32_t depth)
 {
     const struct jps *p = self;
-    if (p->turns != NULL) {
+    if (depth == 0 && p->turns != NULL) {
         __builtin_prefetch(&p->turns[p->ahead]);
     }
 }

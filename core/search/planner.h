@@ -242,7 +242,7 @@ struct fm_planner_ops {
     fm_cell (*next_step)(const void *self, fm_cell start);
 
     // state_at() and, where that is FOUND or PARTIAL, next_step() in one call, for planners that do
-    // both in one computation. May be NULL.
+    // both in one computation. The step is legal on the view as it is now. May be NULL.
     fm_plan_state (*answer)(const void *self, fm_cell start, fm_cell *next);
 
     // Ranks the cells around `start`, one of the starts set last: writes into distances[d] how far
@@ -280,9 +280,10 @@ struct fm_planner_ops {
     bool (*is_walking)(const void *self);
     fm_plan_state (*walk)(void *self, fm_cell start, uint32_t steps);
 
-    // Prefetches what walk() and next_step() will read beyond `self`, which was prefetched already.
-    // Changes nothing. May be NULL.
-    void (*fetch)(const void *self);
+    // Prefetches what walk() and next_step() will read beyond `self`, which was prefetched already:
+    // with depth 0 what `self` points to, with depth 1, after that, what that points to. Changes
+    // nothing. May be NULL.
+    void (*fetch)(const void *self, uint32_t depth);
 
     // For saved worlds (world_file.h), where what is known is small; all three or none. settle()
     // drops all that save() does not write, or returns false: not worth keeping, the planner is

@@ -116,7 +116,13 @@ static void rehash_agents(uint32_t begin, uint32_t end, uint32_t worker, void *c
     for (uint32_t i = begin; i < end; i++) {
         struct fm_agent_marks *marks = &world->agents.marks[i];
         uint64_t whole = marks->of[FM_MARK_REHASH];
+        uint64_t ahead =
+            i + 1 < end ? marks[1].of[FM_MARK_REHASH] | marks[1].of[FM_MARK_STEPPED] : 0;
         for (uint64_t bits = whole | marks->of[FM_MARK_STEPPED]; bits != 0; bits &= bits - 1) {
+            if (ahead != 0) {
+                fm_agent_fetch(world, (i + 1) * 64 + (uint32_t)__builtin_ctzll(ahead));
+                ahead &= ahead - 1;
+            }
             uint32_t slot = i * 64 + (uint32_t)__builtin_ctzll(bits);
             const struct fm_agent *agent = &world->agents.slots[slot];
             struct fm_agent_hash *hash = &world->agents.hashes[slot];
@@ -146,7 +152,7 @@ static void rehash_planner(fm_world *world, uint32_t slot)
 
 uint64_t fm_digest_follow(fm_world *world, fm_workers *workers)
 {
-    fm_workers_run(workers, fm_mark_words(world), WORDS_A_TURN, rehash_agents, world);
+    fm_workers_run_parts(workers, fm_mark_words(world), WORDS_A_TURN, rehash_agents, world);
     for (uint32_t i = 0; i < world->lists.notified_count; i++) {
         rehash_planner(world, world->lists.notified[i]);
     }

@@ -11,8 +11,10 @@
 
 #include "core/tick/notice.h"
 #include "core/world/due.h"
+#include "core/world/planner_fetch.h"
 #include "core/world/world_state.h"
 
+#define WORDS_A_TURN    8u // of marks, 64 agents each, that a worker takes at a time
 #define FULL_LOOK_TICKS 16u
 #define STEPS_AHEAD     (FM_FRESH_SIDE / 2)
 
@@ -40,11 +42,11 @@ static void look_ahead(fm_world *world, const struct fm_agent *agent, const fm_c
     fm_planner_wake(world, agent->planner);
 }
 
-static void look_ahead_of(fm_world *world, uint32_t slot)
+// Whether an agent's path is to be looked at in this tick, and how far.
+static uint32_t steps_to_check(const fm_world *world, const struct fm_agent *agent)
 {
-    const struct fm_agent *agent = &world->agents.slots[slot];
     if (agent->planner == FM_SLOT_NONE || !fm_planner_walks(world, agent->planner)) {
-        return;
+        return 0;
     }
     const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
     const fm_change_log *log = fm_knowledge_log(knowledge, agent->class_index);
@@ -52,8 +54,17 @@ static void look_ahead_of(fm_world *world, uint32_t slot)
     // others have.
     bool in_full = (agent->member + agent->team + world->tick) % FULL_LOOK_TICKS == 0 ||
                    log->edited > log->trimmed;
-    if (in_full || fm_change_log_is_fresh(log, agent->cell)) {
-        look_ahead(world, agent, log, in_full ? FM_STEPS_ALL : STEPS_AHEAD);
+    return in_full ? FM_STEPS_ALL : fm_change_log_is_fresh(log, agent->cell) ? STEPS_AHEAD : 0;
+}
+
+static void look_ahead_of_listed(fm_world *world, const uint32_t *slots, const uint32_t *steps,
+                                 uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        fm_planners_fetch_ahead(&world->agents, &world->planners, slots, i, count);
+        const struct fm_agent *agent = &world->agents.slots[slots[i]];
+        const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
+        look_ahead(world, agent, fm_knowledge_log(knowledge, agent->class_index), steps[i]);
     }
 }
 
@@ -61,14 +72,24 @@ static void look_ahead_of_agents(uint32_t begin, uint32_t end, uint32_t worker, 
 {
     (void)worker;
     fm_world *world = context;
+    uint32_t slots[WORDS_A_TURN * 64], steps[WORDS_A_TURN * 64], count = 0;
     uint64_t visits = 0;
     for (uint32_t i = begin; i < end; i++) {
-        for (uint64_t bits = world->agents.marks[i].of[FM_MARK_UNDER_WAY]; bits != 0;
-             bits &= bits - 1) {
-            look_ahead_of(world, i * 64 + (uint32_t)__builtin_ctzll(bits));
-            visits += 1;
+        if (count + 64 > FM_COUNT_OF(slots)) {
+            look_ahead_of_listed(world, slots, steps, count);
+            count = 0;
+        }
+        uint64_t bits = world->agents.marks[i].of[FM_MARK_UNDER_WAY];
+        uint64_t ahead = i + 1 < end ? world->agents.marks[i + 1].of[FM_MARK_UNDER_WAY] : 0;
+        visits += (uint64_t)__builtin_popcountll(bits);
+        for (; bits != 0; bits &= bits - 1) {
+            ahead = fm_agents_fetch_next(&world->agents, i + 1, ahead);
+            slots[count] = i * 64 + (uint32_t)__builtin_ctzll(bits);
+            steps[count] = steps_to_check(world, &world->agents.slots[slots[count]]);
+            count += steps[count] != 0;
         }
     }
+    look_ahead_of_listed(world, slots, steps, count);
     fm_agents_note_visits(world, visits);
 }
 
@@ -139,7 +160,8 @@ void fm_search_notice(struct fm_tick *t)
     if (world->planners.count == 0) {
         return;
     }
-    fm_workers_run(t->workers, fm_mark_words(world), 8, look_ahead_of_agents, world);
+    fm_workers_run_parts(t->workers, fm_mark_words(world), WORDS_A_TURN, look_ahead_of_agents,
+                         world);
     spare_planners(world);
     if (any_cheaper) {
         wake_for_cheaper(world);

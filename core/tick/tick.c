@@ -73,7 +73,7 @@ static void find_news(uint32_t begin, uint32_t end, uint32_t worker, void *conte
             if (many_teams) {
                 fetch_ahead(world, i, bits & (bits - 1));
             }
-            ahead = fm_agents_fetch_next(world, i + 1, ahead);
+            ahead = fm_agents_fetch_next(&world->agents, i + 1, ahead);
             uint32_t bit = (uint32_t)__builtin_ctzll(bits);
             news |= (uint64_t)has_news(world, &world->agents.slots[i * 64 + bit]) << bit;
         }
@@ -147,7 +147,7 @@ static void stage_sense(struct fm_tick *t)
             fm_knowledge_keep_sensed_from(team->knowledge);
         }
     }
-    fm_workers_run(t->workers, fm_mark_words(world), 4, find_news, world);
+    fm_workers_run_parts(t->workers, fm_mark_words(world), 4, find_news, world);
     for_all_with_news(world, count_sensing);
     uint32_t first = 0;
     for (uint32_t i = 0; i < world->teams.count; i++) {
@@ -157,7 +157,7 @@ static void stage_sense(struct fm_tick *t)
     }
     for_all_with_news(world, list_sensing);
     uint32_t block = world->teams.count > MANY_TEAMS ? 16 : 1;
-    fm_workers_run(t->workers, world->teams.count, block, sense_teams, world);
+    fm_workers_run_parts(t->workers, world->teams.count, block, sense_teams, world);
     fm_world_use_seen_weights(world);
 }
 
@@ -205,8 +205,8 @@ static void stage_observe(struct fm_tick *t)
     fm_world *world = t->world;
     fm_endings_divide(world);
     fm_presence_follow(world, t->workers);
-    fm_workers_run(t->workers, world->teams.count + 1, world->teams.count > 64 ? 64 : 1,
-                   observe_teams, world);
+    fm_workers_run_parts(t->workers, world->teams.count + 1, world->teams.count > 64 ? 64 : 1,
+                         observe_teams, world);
     for (uint32_t i = 0; i < fm_mark_words(world); i++) {
         world->agents.marks[i].of[FM_MARK_CHANGED] = 0;
     }

@@ -20,6 +20,7 @@
 
 #define ROWS_A_LOOKER 8u // of the map: with more of them, those who look do so together
 #define MANY_CHANGED  8u // part of the team that must have changed for all to look again
+#define FETCH_AHEAD   8u // agents
 
 static uint32_t tile_count(const fm_world *world)
 {
@@ -178,8 +179,12 @@ static void look_everywhere(const fm_world *world, const struct fm_team *own,
 {
     fm_bitmap_clear(&delta->visible);
     begin_to_look(world, delta, changed);
+    const struct fm_agent *agents = fm_world_agents(world)->slots;
     for (uint32_t i = 0; i < own->member_count; i++) {
-        const struct fm_agent *agent = fm_agent_at(world, own->members[i]);
+        if (i + FETCH_AHEAD < own->member_count) {
+            __builtin_prefetch(&agents[own->members[i + FETCH_AHEAD]]);
+        }
+        const struct fm_agent *agent = &agents[own->members[i]];
         if (agent->alive && is_wanted(world, delta, agent->cell, everywhere)) {
             look_from(world, delta, agent);
         }

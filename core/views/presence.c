@@ -38,8 +38,10 @@ static void note_marked(fm_world *world, uint32_t begin, uint32_t end, fm_agent_
     fm_presence *presence = fm_world_edit_presence(world);
     for (uint32_t i = begin; i < end; i++) {
         const struct fm_agent_marks *marks = &agents->marks[i];
+        uint64_t ahead = i + 1 < end ? marks[1].of[mark] : 0;
         for (uint64_t bits = marks->of[mark] & marks->of[FM_MARK_LIVE]; bits != 0;
              bits &= bits - 1) {
+            ahead = fm_agents_fetch_next(agents, i + 1, ahead);
             uint32_t slot = i * 64 + (uint32_t)__builtin_ctzll(bits);
             note_agent(world, presence, &agents->slots[slot]);
         }
@@ -89,8 +91,8 @@ void fm_presence_follow(fm_world *world, fm_workers *workers)
         memset(presence->teams, 0,
                (size_t)presence->columns * presence->rows * sizeof *presence->teams);
     }
-    fm_workers_run(workers, fm_mark_words(world), WORDS_A_TURN,
-                   refresh ? note_living : note_changed, world);
+    fm_workers_run_parts(workers, fm_mark_words(world), WORDS_A_TURN,
+                         refresh ? note_living : note_changed, world);
 }
 
 // The teams in the tiles around one, itself included.

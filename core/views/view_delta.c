@@ -415,7 +415,7 @@ static void note_all_open(const fm_world *world, uint32_t team, struct fm_view_d
         uint64_t bits = ahead;
         ahead = i + 1 < words ? open_marks(world, team, delta, i + 1) : 0;
         for (uint64_t fetch = ahead; bits != 0; bits &= bits - 1) {
-            fetch = fm_agents_fetch_next(world, i + 1, fetch);
+            fetch = fm_agents_fetch_next(&world->agents, i + 1, fetch);
             note_open(world, team, delta, i * 64 + (uint32_t)__builtin_ctzll(bits));
         }
     }

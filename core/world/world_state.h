@@ -97,17 +97,6 @@ static inline void fm_agent_fetch(const fm_world *world, uint32_t slot)
     __builtin_prefetch(&world->agents.slots[slot].order);
 }
 
-/// Prefetches what nearly all stages need of one agent, the first that is marked in a word, and
-/// takes its mark away. So a stage that walks a word prefetches those of the next one meanwhile.
-static inline uint64_t fm_agents_fetch_next(const fm_world *world, uint32_t word, uint64_t bits)
-{
-    if (bits == 0) {
-        return 0;
-    }
-    __builtin_prefetch(&world->agents.slots[word * 64 + (uint32_t)__builtin_ctzll(bits)]);
-    return bits & (bits - 1);
-}
-
 // ---- what the headers of the parts declare ------------------------------------------------------
 
 // Sources that do not include this header call these; world.c, which defines the macro as nothing,

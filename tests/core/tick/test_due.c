@@ -16,6 +16,8 @@
 #define UNITS  200u
 #define BUDGET 1000000u
 
+#define LOOKS_A_STEP 5.5 // stages that look at an agent under way, and some more
+
 #define LOAD_UNITS  200u // whose orders need about the whole budget
 #define LOAD_MOST   10u  // times as many
 #define LOAD_TICKS  80u
@@ -156,6 +158,37 @@ static void the_idle_cost_nothing(void **state)
     assert_int_equal(moved_alone, moved_among);
     assert_in_range(alone, moved_alone, 10 * moved_alone);
     assert_int_equal(among, alone);
+}
+
+// A group whose field is not proven to the goal, as always in fog, has steps to go on all the same:
+// its orders need no look in every tick, only the stages on the way of each agent do.
+static void groups_in_fog_are_not_attended(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    fm_world *world = make_world(&random, &fm_auto, false);
+    fm_cell goal = free_cell(&random, world);
+    fm_command_result result = {0};
+    apply(world,
+          (fm_command){.kind = FM_COMMAND_ORDER,
+                       .order = FM_ORDER_MOVE,
+                       .agents = units,
+                       .agent_count = unit_count,
+                       .cells = &goal,
+                       .cell_count = 1},
+          &result);
+    fm_tick_report report;
+    uint64_t visits = 0, moved = 0;
+    for (uint32_t tick = 0; tick < 60; tick++) {
+        fm_tick_run(world, NULL, BUDGET, NULL, &report);
+        assert_int_equal(report.record.digest, fm_world_digest(world));
+        visits += tick < 10 ? 0 : report.agents_visited;
+        moved += tick < 10 ? 0 : report.moved_count;
+    }
+    print_message("%.2f looks a step\n", (double)visits / (double)moved);
+    assert_true(moved > 10 * UNITS);
+    assert_in_range(visits, moved, (uint64_t)(LOOKS_A_STEP * (double)moved));
+    fm_world_destroy(world);
 }
 
 // A tick skips its stages in a world in which nothing can happen, until a command comes.
@@ -352,6 +385,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_walk_costs_nothing),
         cmocka_unit_test(the_idle_cost_nothing),
+        cmocka_unit_test(groups_in_fog_are_not_attended),
         cmocka_unit_test(still_worlds_stand_still),
         cmocka_unit_test(stillness_leaves_no_trace),
         cmocka_unit_test(edits_wake),
