@@ -1,5 +1,6 @@
 // The pages are accessible: axe-core finds nothing on any page or sheet, at phone and at desktop size; all
-// sheets work by keyboard; nothing is animated for people who have asked for reduced motion.
+// sheets work by keyboard; nothing is animated for people who have asked for reduced motion; at four sizes no
+// text or button is cut off, and what lies over the map does not overlap.
 
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
@@ -34,6 +35,33 @@ async function look(page, where) {
   const found = violations.map(({ id, help, nodes }) =>
     `${id}: ${help}\n  ${nodes.map(({ html }) => html.slice(0, 160)).join("\n  ")}`);
   assert.deepEqual(found, [], where);
+}
+
+// Rows of buttons that are scrolled sideways are meant to be wider than the screen.
+async function isAllThere(page, where) {
+  const cut = await page.evaluate(() => {
+    const isShown = (one) => one.getClientRects().length > 0 && getComputedStyle(one).visibility === "visible";
+    const isCut = (one) => {
+      const { left, right } = one.getBoundingClientRect();
+      const [from, to] = one.closest("#right, #left, dialog, .sheet") === null ? [0, innerWidth]
+        : ((box) => [box.left, box.right])(one.closest("#right, #left, dialog, .sheet").getBoundingClientRect());
+      const isScrolled = one.closest(".tabs, .wide") !== null || (innerWidth <= 900 && one.closest("#orders") !== null);
+      return !isScrolled && (left < from - 1 || right > to + 1 || (one.matches("button") && one.scrollWidth > one.clientWidth + 1));
+    };
+    return [...document.querySelectorAll("button, input, select, h1, h2, dt, dd, p, li, label, #status")]
+      .filter((one) => isShown(one) && !one.classList.contains("only-read") && isCut(one))
+      .map((one) => `${one.tagName} ${one.id} ${one.textContent.slice(0, 30)}`);
+  });
+  assert.deepEqual(cut, [], `${where}: cut off`);
+  const boxes = [];
+  for (const id of ["#guide", "#tip", "#minimap", "#news-box", "#orders"]) {
+    const box = await page.locator(id).isVisible() ? await page.locator(id).boundingBox() : null;
+    for (const [other, b] of boxes) {
+      assert.ok(box === null || box.x >= b.x + b.width || b.x >= box.x + box.width ||
+                box.y >= b.y + b.height || b.y >= box.y + box.height, `${where}: ${id} overlaps ${other}`);
+    }
+    if (box !== null) boxes.push([id, box]);
+  }
 }
 
 async function sheetsOf(page, where) {
@@ -87,6 +115,37 @@ async function theDebugPage() {
   await end();
 }
 
+async function fourSizes() {
+  const { server, world, agents, browser, end } = await stage();
+  const TABLET = { viewport: { width: 768, height: 1024 }, hasTouch: true, isMobile: true };
+  const WIDE = { viewport: { width: 1920, height: 1080 } };
+  for (const [name, device] of Object.entries({ PHONE, TABLET, DESK, WIDE })) {
+    const play = await browser.open(server.url(`play.html?world=${world}&team=1`), undefined, device);
+    await play.locator("#minimap").waitFor();
+    await play.locator("#map").focus();
+    await play.keyboard.press("Control+a");
+    await play.keyboard.press("b");
+    await play.locator("#tip").waitFor();
+    await isAllThere(play, `play, ${name}`);
+    await play.locator("#help-open").click();
+    await isAllThere(play, `help, ${name}`);
+    const [title, dialog] = [await play.locator("#help-title").boundingBox(), await play.locator("#help").boundingBox()];
+    assert.ok(title.y >= dialog.y, `${name}: the help begins at its top`);
+    await play.context().close();
+    const debug = await browser.open(server.url(`#world=${world}&agent=${agents[0]}&overlay=g`), undefined, device);
+    await until(async () => await debug.locator("#agent-facts dt").count() > 0, "an agent");
+    await isAllThere(debug, `debug, ${name}`);
+    for (const button of await debug.locator("#sheets button").all()) {
+      if (await button.isVisible()) {
+        await button.click();
+        await isAllThere(debug, `debug, ${name}, ${await button.textContent()}`);
+      }
+    }
+    await debug.context().close();
+  }
+  await end();
+}
+
 // Without any world, and with reduced motion.
 async function emptyAndCalm() {
   const server = await Server.start();
@@ -101,4 +160,4 @@ async function emptyAndCalm() {
   await server.stop();
 }
 
-await run([thePlayPage, theDebugPage, emptyAndCalm]);
+await run([thePlayPage, theDebugPage, fourSizes, emptyAndCalm]);

@@ -4,7 +4,7 @@
 // would submit it as browsers do: with the token in the address.
 
 import { connect, ConnectionError, PROTOCOL, RequestError, type Client } from "fogmarch";
-import { find, showProblem } from "./dom.js";
+import { find, make, showProblem } from "./dom.js";
 
 const RETRY_FIRST_MS = 500;
 const RETRY_LAST_MS = 8000;
@@ -81,7 +81,9 @@ export function startPage(page: Page): void {
       const connected = client;
       const sayWhere = (): void => {
         const { server, role, node } = connected.welcome;
-        say(`connected to ${server}${(node ?? "") === "" ? "" : `, node ${node}`} as ${role}`, "good");
+        say("", "good");
+        status.append(make("span", { class: "long" }, `connected to ${server}${(node ?? "") === "" ? "" : `, node ${node}`} `),
+                      `as ${role}`);
       };
       sayWhere();
       client.onNode(() => mine === generation && sayWhere());

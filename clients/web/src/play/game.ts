@@ -25,7 +25,7 @@ type OrderKind = (typeof ORDER_KINDS)[number];
 
 const AROUND = 8;         // cells from the cross to the units that a key selects
 const AGAIN_MS = 500;     // calling a group twice within this time moves the screen to it
-const CELLS_AROUND = 40;  // around a base, on the first screen
+const CELLS_AROUND = 30;  // around a base, on the first screen
 const KEEP_PERIOD_MS = 1000;
 const ALERT = 8;          // cells from a unit to an enemy at which it stops, unless the world has a sight radius
 const ALERT_MAX = 64;
@@ -464,7 +464,7 @@ export class Game {
   // Pixels per cell at which there is room for a base and what is around it.
   private get homeZoom(): number {
     const { width, height } = this.map.app.screen;
-    return Math.max(10, Math.min(18, Math.min(width, height) / CELLS_AROUND));
+    return Math.max(10, Math.min(28, Math.min(width, height) / CELLS_AROUND));
   }
 
   // ---- orders -----------------------------------------------------------------------------------

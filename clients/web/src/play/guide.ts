@@ -108,8 +108,8 @@ const KEYS: readonly (readonly [string, string])[] = [
 export function helpDialog(again: () => void): HTMLDialogElement {
   const dialog = make("dialog", { id: "help", "aria-labelledby": "help-title" });
   dialog.append(
-    make("h2", { id: "help-title" }, "Mouse, fingers and keys"),
-    make("dl", {}, ...KEYS.flatMap(([key, what]) => [make("dt", {}, key), make("dd", {}, what)])),
+    make("h2", { id: "help-title", tabindex: -1, autofocus: true }, "Mouse, fingers and keys"), // the list from its top
+    make("dl", {}, ...(hasFingers() ? [KEYS.at(-1)!, ...KEYS.slice(0, -1)] : KEYS).flatMap(([key, what]) => [make("dt", {}, key), make("dd", {}, what)])),
     make("div", { class: "row" },
          make("button", { type: "button", onclick: () => dialog.close() }, "close"),
          make("button", { type: "button", onclick: () => {

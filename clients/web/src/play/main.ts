@@ -27,7 +27,10 @@ const guide = new Guide();
 const help = helpDialog(() => guide.open());
 find("over").prepend(guide.element);
 document.body.append(help);
-find("help-open").addEventListener("click", () => help.showModal());
+find("help-open").addEventListener("click", () => {
+  help.showModal();
+  help.scrollTop = 0;
+});
 
 // A token that came in the address is removed from it.
 const seat = new URLSearchParams(location.hash.slice(1)).get("seat");
@@ -90,6 +93,11 @@ function notice(words: string): void {
   find("notice").hidden = words === "";
 }
 
+// Without a world nothing is beside the map, and the form that begins a match is in the middle.
+function showEmpty(isEmpty: boolean): void {
+  document.body.toggleAttribute("data-empty", isEmpty);
+}
+
 startPage({
   name: "play",
   async begin(client: Client) {
@@ -105,10 +113,13 @@ startPage({
       if (place === undefined) {
         notice("There is no world yet. Begin a match here, or make one: " +
                "fogmarch create arena --generate skirmish");
+        showEmpty(true);
         fillMatch(client, undefined, 0);
         openSheet("match");
         return;
       }
+      showEmpty(false);
+      map.app.resize(); // the panels beside it are there again
       const info = await client.call("world.info", { world: place.world });
       const begun = await Game.begin(client, info, place.team, map, Memory.of(info.name, place.team),
                                      guide);

@@ -8,6 +8,7 @@ import type { Plans } from "./plans.js";
 
 const MARK_MS = 900;
 const LINES_MAX = 250; // units whose orders are drawn
+const QUEUES_MAX = 6;  // of more units, one line leads to each place of their queues
 const COLOURS = { go: 0xffffff, follow: 0xf0e442, build: 0x56b4e9, attack: 0xd55e00 } as const;
 
 export type MarkKind = keyof typeof COLOURS;
@@ -75,6 +76,7 @@ export class Markers {
     this.hadLines = false;
     const pixel = 1 / this.map.zoom;
     const ends = new Map<string, Cell>();
+    const legs = new Map<string, Cell[]>(); // from where units come to a place of their queue
     let drawn = 0;
     for (const id of selected) {
       const place = this.view.placeOf(id);
@@ -91,19 +93,42 @@ export class Markers {
       for (let i = 0; i + 1 < path.length; i += 2) {
         this.lines.lineTo(path[i]! + 0.5, path[i + 1]! + 0.5);
       }
-      for (const step of steps) {
-        this.lines.lineTo(step.x + 0.5, step.y + 0.5);
-        ends.set(`${step.x},${step.y}`, step);
-      }
+      steps.forEach((step, i) => {
+        const key = `${step.x},${step.y}`;
+        const before = steps[i - 1];
+        ends.set(key, step);
+        if (before === undefined) {
+          this.lines.lineTo(step.x + 0.5, step.y + 0.5);
+        } else {
+          legs.set(key, [...(legs.get(key) ?? []), before]);
+        }
+      });
     }
     if (drawn === 0) {
       return;
     }
     this.hadLines = true;
     this.lines.stroke({ width: 1.6 * pixel, color: 0xffffff, alpha: drawn > 20 ? 0.16 : 0.65 });
+    this.drawLegs(legs, ends, pixel);
     for (const { x, y } of ends.values()) {
       this.lines.circle(x + 0.5, y + 0.5, Math.max(0.16, 2.5 * pixel));
     }
     this.lines.fill({ color: 0xffffff }).stroke({ width: pixel, color: 0x101010 });
+  }
+
+  // Units that were sent together and stand apart come to the next place from their middle.
+  private drawLegs(legs: ReadonlyMap<string, readonly Cell[]>, ends: ReadonlyMap<string, Cell>, pixel: number): void {
+    if (legs.size === 0) {
+      return;
+    }
+    for (const [key, from] of legs) {
+      const to = ends.get(key)!;
+      const middle = { x: from.reduce((sum, { x }) => sum + x, 0) / from.length,
+                       y: from.reduce((sum, { y }) => sum + y, 0) / from.length };
+      for (const { x, y } of from.length > QUEUES_MAX ? [middle] : from) {
+        this.lines.moveTo(x + 0.5, y + 0.5).lineTo(to.x + 0.5, to.y + 0.5);
+      }
+    }
+    this.lines.stroke({ width: 1.6 * pixel, color: 0xffffff, alpha: 0.65 });
   }
 }
