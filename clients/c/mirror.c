@@ -358,6 +358,15 @@ static fm_status tell_alerts(fm_mirror *mirror, fm_numbers numbers)
     return FM_OK;
 }
 
+static void tell_deaths(const fm_mirror *mirror, fm_numbers ids)
+{
+    for (uint32_t i = 0; i < ids.count; i++) {
+        if (mirror->ops != NULL && mirror->ops->died != NULL) {
+            mirror->ops->died(mirror->context, fm_numbers_at(ids, i));
+        }
+    }
+}
+
 // ---- cells --------------------------------------------------------------------------------------
 
 static bool is_look(uint64_t look)
@@ -609,6 +618,7 @@ static fm_status apply_delta(fm_mirror *mirror, const msgpack_object *params)
     if (status != FM_OK) {
         return status;
     }
+    tell_deaths(mirror, fm_object_numbers(params, "died"));
     read_load(mirror, fm_object_numbers(params, "load"));
     // Left out when none has come or gone; empty when the last has gone.
     return fm_object_get(params, "buildings") == NULL

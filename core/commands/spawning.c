@@ -135,9 +135,13 @@ static void remove_one(fm_world *world, struct fm_agent *agent)
     team->account.agents -= 1;
 }
 
-// One that was carried was out of the world: nobody sees it die.
+// One that was carried was out of the world: nobody sees it die, and its own team is told.
 static void remove_carried(fm_world *world, struct fm_agent *agent)
 {
+    fm_interval_note_removed(world, &(fm_agent_left){.id = fm_agent_id_of(world, agent),
+                                                     .name = fm_agent_own_name(agent),
+                                                     .team = agent->team,
+                                                     .reason = FM_LEAVE_DIED});
     fm_agent_mark_set(world, fm_agent_at(world, agent->carrier - 1), FM_MARK_REHASH);
     fm_agent_put_ashore(world, agent);
     remove_one(world, agent);
@@ -157,9 +161,22 @@ static void remove_from_map(fm_world *world, struct fm_agent *agent)
     remove_one(world, agent);
 }
 
+// Room for the deaths of those whom the agents carry.
+static fm_status reserve_deaths(fm_world *world, const fm_command *command)
+{
+    uint32_t deaths = command->agent_count;
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        deaths += fm_world_find_any(world, command->agents[i])->passenger_count;
+    }
+    return fm_interval_reserve(world, 0, deaths) ? FM_OK : FM_ERR_NO_MEMORY;
+}
+
 void fm_spawning_remove(fm_world *world, const fm_command *command, fm_command_result *result)
 {
     result->status = fm_command_check_agents(world, command, &result->failed_index);
+    if (result->status == FM_OK) {
+        result->status = reserve_deaths(world, command);
+    }
     if (result->status != FM_OK) {
         return;
     }

@@ -213,7 +213,7 @@ static void follow_changed(const fm_world *world, uint32_t team, struct fm_view_
     const struct fm_world_interval *interval = fm_world_interval(world);
     uint32_t words = fm_mark_words(world);
     for (uint32_t i = 0; i < interval->removed_count; i++) {
-        if (interval->removed[i].team == team) {
+        if (interval->removed[i].team == team && interval->removed[i].reason != FM_LEAVE_DIED) {
             take_out(looked, interval->removed[i].name.index1 / 2); // see names.h
         }
     }

@@ -67,7 +67,8 @@ static bool others_were_removed(const fm_world *world, uint32_t team,
                                 const struct fm_view_delta *delta)
 {
     for (uint32_t i = delta->removed_before; i < world->interval.removed_count; i++) {
-        if (world->interval.removed[i].team != team) {
+        if (world->interval.removed[i].team != team &&
+            world->interval.removed[i].reason != FM_LEAVE_DIED) {
             return true;
         }
     }
@@ -177,10 +178,14 @@ static void note_removed(const fm_world *world, uint32_t team, struct fm_view_de
         fm_agent_left left = world->interval.removed[i];
         uint32_t slot = left.id.index1 - 1;
         bool stays = left.reason == FM_LEAVE_TURNED && left.team != team && left.new_team != team;
-        if (!is_shown(delta, slot) || stays) {
+        bool died_aboard = left.reason == FM_LEAVE_DIED; // its own team alone is told
+        if (died_aboard ? team != FM_ALL_TEAMS && team != left.team
+                        : !is_shown(delta, slot) || stays) {
             continue;
         }
-        set_shown(delta, slot, false);
+        if (!died_aboard) {
+            set_shown(delta, slot, false);
+        }
         if (team == FM_ALL_TEAMS) {
             left.name = left.id;
         } else if (left.team != team) {

@@ -460,6 +460,7 @@ typedef enum fm_leave_reason {
     FM_LEAVE_OUTSIDE, // only on the wire: not in the rectangle any more
     FM_LEAVE_TURNED,  // belongs to another team now, and enters as one of it where it is seen
     FM_LEAVE_BOARDED, // another agent carries it
+    FM_LEAVE_DIED,    // removed while another one carried it, so it had left already
 } fm_leave_reason;
 
 typedef struct fm_agent_left {
@@ -486,7 +487,7 @@ typedef struct fm_changes {
     const fm_agent_look *entered;
     const fm_agent_look *changed; // moved, or changed state, class, tag or, of others, team; and
                                   // were in view before
-    const fm_agent_left *left;
+    const fm_agent_left *left;    // with FM_LEAVE_DIED: own agents, which were not in view
     const fm_learned *cells;
     const fm_order_ended *ended;       // of the view's own orders
     const fm_alert *alerts;            // of the view's own units

@@ -27,7 +27,7 @@
 struct draft {
     const fm_scene *scene;
     const msgpack_object *params;
-    fm_numbers agents, classes, leave, buildings, ended, alerts, motion, tagged;
+    fm_numbers agents, classes, leave, died, buildings, ended, alerts, motion, tagged;
     const uint8_t *steps, *runs, *tags;
     size_t steps_size, runs_size, tags_size;
     fm_publication *block;
@@ -137,6 +137,7 @@ static bool draft_init(struct draft *draft, const fm_scene *scene, const msgpack
         .agents = fm_object_numbers(params, agents),
         .classes = fm_object_numbers(params, "classes"),
         .leave = fm_object_numbers(params, "leave"),
+        .died = fm_object_numbers(params, "died"),
         .buildings = fm_object_numbers(params, "buildings"),
         .ended = fm_object_numbers(params, "ended"),
         .alerts = fm_object_numbers(params, "alerts"),
@@ -191,6 +192,11 @@ static bool make_places(struct draft *draft)
     return draft->places != NULL;
 }
 
+static uint32_t count_left(const struct draft *draft)
+{
+    return draft->leave.count / LEAVE_SIZE + draft->died.count;
+}
+
 static bool make_block(struct draft *draft)
 {
     const fm_scene *scene = draft->scene;
@@ -199,7 +205,7 @@ static bool make_block(struct draft *draft)
     size_t size = padded(sizeof *draft->block) +
                   padded(draft->agents.count / AGENT_SIZE * sizeof *draft->entered) +
                   padded(draft->changed_room * sizeof *draft->changed) +
-                  padded(draft->leave.count / LEAVE_SIZE * sizeof *draft->left) +
+                  padded(count_left(draft) * sizeof *draft->left) +
                   padded(draft->cell_room * sizeof *draft->cells) +
                   padded(draft->ended.count / ENDED_SIZE * sizeof *draft->ended_orders) +
                   padded(draft->alerts.count / ALERT_SIZE * sizeof *draft->alert_looks) +
@@ -225,7 +231,7 @@ static bool make_block(struct draft *draft)
     draft->block = block;
     draft->entered = take_array(&cursor, draft->agents.count / AGENT_SIZE, sizeof *draft->entered);
     draft->changed = take_array(&cursor, draft->changed_room, sizeof *draft->changed);
-    draft->left = take_array(&cursor, draft->leave.count / LEAVE_SIZE, sizeof *draft->left);
+    draft->left = take_array(&cursor, count_left(draft), sizeof *draft->left);
     draft->cells = take_array(&cursor, draft->cell_room, sizeof *draft->cells);
     draft->ended_orders =
         take_array(&cursor, draft->ended.count / ENDED_SIZE, sizeof *draft->ended_orders);
@@ -303,6 +309,20 @@ static bool read_leave(struct draft *draft)
         left->reason = reason == FM_LEAVE_REMOVED   ? FM_LEAVE_REMOVED
                        : reason == FM_LEAVE_BOARDED ? FM_LEAVE_BOARDED
                                                     : FM_LEAVE_FOG;
+        if (!is_agent(id)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_died(struct draft *draft)
+{
+    for (uint32_t at = 0; at < draft->died.count; at++) {
+        uint64_t id = fm_numbers_at(draft->died, at);
+        fm_agent_left *left = &draft->left[draft->block->changes.left_count++];
+        left->id = left->name = fm_agent_id_unpack(id);
+        left->reason = FM_LEAVE_DIED;
         if (!is_agent(id)) {
             return false;
         }
@@ -666,7 +686,8 @@ fm_status fm_picture_of_keyframe(const fm_scene *scene, const msgpack_object *pa
 {
     struct draft draft;
     if (!draft_init(&draft, scene, params, "agents") || draft.steps != NULL || draft.runs != NULL ||
-        draft.leave.count > 0 || draft.ended.count > 0 || draft.alerts.count > 0) {
+        draft.leave.count > 0 || draft.ended.count > 0 || draft.alerts.count > 0 ||
+        draft.died.count > 0) {
         return FM_ERR_BAD_MESSAGE;
     }
     if (!make_block(&draft)) {
@@ -705,7 +726,7 @@ static bool read_delta(struct draft *draft)
     read_runs(draft);
     return read_leave(draft) && read_agents(draft) && read_steps(draft) && read_classes(draft) &&
            read_tags(draft) && read_motion(draft) && read_buildings(draft) && read_ended(draft) &&
-           read_alerts(draft);
+           read_alerts(draft) && read_died(draft);
 }
 
 fm_status fm_picture_of_delta(const fm_scene *scene, const msgpack_object *params,

@@ -45,6 +45,7 @@ fm_scene *fm_scene_create(fm_host *host, uint32_t team, uint64_t serial)
     fm_tick_log_init(&scene->cell_log, sizeof(fm_cell), CELL_LOG_MAX);
     fm_tick_log_init(&scene->ended_log, sizeof(fm_order_ended), ENDED_LOG_MAX);
     fm_tick_log_init(&scene->alert_log, sizeof(fm_alert), ENDED_LOG_MAX);
+    fm_tick_log_init(&scene->died_log, sizeof(fm_agent_left), ENDED_LOG_MAX);
     return scene;
 }
 
@@ -59,6 +60,7 @@ void fm_scene_destroy(fm_scene *scene)
     fm_tick_log_fini(&scene->cell_log);
     fm_tick_log_fini(&scene->ended_log);
     fm_tick_log_fini(&scene->alert_log);
+    fm_tick_log_fini(&scene->died_log);
     free(scene->agents);
     free(scene->motions);
     free(scene->tags);
@@ -283,7 +285,8 @@ static void take_buildings(fm_scene *scene, const fm_changes *changes)
     scene->buildings_tick = scene->tick;
 }
 
-// An order ends once, and a unit stops once for an enemy: a scene that cannot show it is broken.
+// An order ends once, a unit stops once for an enemy and dies once: a scene that cannot show it is
+// broken.
 static bool note_ended(fm_scene *scene, const fm_changes *changes)
 {
     for (uint32_t i = 0; i < changes->ended_count; i++) {
@@ -293,6 +296,12 @@ static bool note_ended(fm_scene *scene, const fm_changes *changes)
     }
     for (uint32_t i = 0; i < changes->alert_count; i++) {
         if (!fm_tick_log_add(&scene->alert_log, scene->tick, &changes->alerts[i])) {
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < changes->left_count; i++) {
+        if (changes->left[i].reason == FM_LEAVE_DIED &&
+            !fm_tick_log_add(&scene->died_log, scene->tick, &changes->left[i])) {
             return false;
         }
     }
@@ -348,6 +357,7 @@ static fm_status apply_snapshot(fm_scene *scene, fm_publication *publication)
     if (!scene->live || publication->is_cut) {
         fm_tick_log_clear(&scene->ended_log, publication->tick);
         fm_tick_log_clear(&scene->alert_log, publication->tick);
+        fm_tick_log_clear(&scene->died_log, publication->tick);
     }
     if (scene->slot_count > 0) {
         memset(scene->agents, 0, scene->slot_count * sizeof *scene->agents);
@@ -383,7 +393,9 @@ static void apply_cells(fm_scene *scene, const fm_changes *changes)
 static fm_status apply_changes(fm_scene *scene, const fm_changes *changes)
 {
     for (uint32_t i = 0; i < changes->left_count; i++) {
-        drop_agent(scene, &changes->left[i]);
+        if (changes->left[i].reason != FM_LEAVE_DIED) { // that one was not there
+            drop_agent(scene, &changes->left[i]);
+        }
     }
     for (uint32_t i = 0; i < changes->entered_count; i++) {
         put_agent(scene, &changes->entered[i], true);
@@ -427,5 +439,6 @@ bool fm_scene_reaches(const fm_scene *scene, uint64_t since)
     return fm_tick_log_reaches(&scene->agent_log, since) &&
            fm_tick_log_reaches(&scene->cell_log, since) &&
            fm_tick_log_reaches(&scene->ended_log, since) &&
-           fm_tick_log_reaches(&scene->alert_log, since);
+           fm_tick_log_reaches(&scene->alert_log, since) &&
+           fm_tick_log_reaches(&scene->died_log, since);
 }

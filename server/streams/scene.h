@@ -117,6 +117,7 @@ struct fm_scene {
     fm_tick_log cell_log;    // fm_cell
     fm_tick_log ended_log;   // fm_order_ended
     fm_tick_log alert_log;   // fm_alert
+    fm_tick_log died_log;    // fm_agent_left: those that died while they were carried
 
     fm_cached_body cache[FM_SCENE_CACHE_MAX];
     uint64_t cached_count; // ever since the last publication; the newest ones are kept

@@ -103,6 +103,20 @@ static void pack_alerts_since(fm_body_packer *body, const fm_scene *scene, uint6
     }
 }
 
+static void pack_died_since(fm_body_packer *body, const fm_scene *scene, uint64_t since)
+{
+    const fm_tick_log *log = &scene->died_log;
+    uint64_t first = fm_tick_log_find(log, since);
+    if (first == log->end) {
+        return;
+    }
+    fm_body_array(body, "died", (size_t)(log->end - first));
+    for (uint64_t i = first; i < log->end; i++) {
+        const fm_agent_left *left = fm_tick_log_at(log, i);
+        fm_body_uint(body, fm_agent_id_pack(body->form.veiled ? left->name : left->id));
+    }
+}
+
 static void begin_delta(fm_body_packer *body, const fm_scene *scene, fm_form form)
 {
     fm_body_begin(body, form);
@@ -135,6 +149,7 @@ static fm_body make_delta(fm_scene *scene, const fm_view_shift *shift, uint64_t 
     }
     pack_ended_since(&body, scene, since);
     pack_alerts_since(&body, scene, since);
+    pack_died_since(&body, scene, since);
     return finish_delta(&body, complete);
 }
 
@@ -179,6 +194,7 @@ fm_body fm_scene_ended(fm_scene *scene, uint64_t since, fm_form form)
     begin_delta(&body, scene, form);
     pack_ended_since(&body, scene, since);
     pack_alerts_since(&body, scene, since);
+    pack_died_since(&body, scene, since);
     return finish_delta(&body, true);
 }
 

@@ -110,6 +110,7 @@ async function mouse() {
   assert.ok(Math.hypot(goal[0] - cell.x, goal[1] - cell.y) < 4, `${goal} for ${cell.x}, ${cell.y}`);
 
   // A right click beside the map sends them to its edge.
+  await page.evaluate(([cx, cy]) => window.fogmarch.map.centre({ x: cx, y: cy }, 16), [x, y]);
   await clickCell(page, { x: -4, y }, { button: "right" });
   await until(async () => (await goalOf(agents[0]))[0] < 6, "an order to the map's edge");
   await clickCell(page, cell, { button: "right" });
@@ -159,6 +160,13 @@ async function mouse() {
   await page.locator("#map").focus();
   await page.keyboard.press("4");
   await until(async () => await selected(page) === "4", "the group of before");
+
+  // Who dies with a carrier is not on the map, and is told all the same.
+  await admin.call("agent.board", { world, agents: agents.slice(2), carrier: agents[1], radius: 8 });
+  await admin.call("world.step", { world });
+  await admin.call("agent.remove", { world, agents: [agents[1]] });
+  await admin.call("world.step", { world });
+  await page.locator("#news", { hasText: "2 units: died aboard" }).waitFor();
   await end();
 }
 

@@ -256,7 +256,10 @@ def transports_carry_units():
         assert all(unit["carrier"] == 0 and max(abs(unit["cell"][0] - 20), abs(unit["cell"][1] - 20)) == 1
                    for unit in report[1:]), report
         client.call("agent.board", world=world, agents=[first], carrier=ship)
+        follow()
         assert client.call("agent.remove", world=world, agents=[ship]) == {"removed": 2}
+        follow()
+        assert [mirror.died for mirror in mirrors.values()] == [[first], [first], []], "its own team is told"
         assert client.call("world.info", world=world)["agents"] == 2
 
 

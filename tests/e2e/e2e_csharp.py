@@ -63,6 +63,8 @@ def the_view_shows_what_the_bytes_say():
                 if tick == 1:
                     client.call("agent.order", world=world, agents=agents, kind="move", goal=far, spread=True)
                     client.call("agent.order", world=world, agents=tanks["agents"], kind="move", goal=far)
+                if tick == 18:
+                    client.call("agent.board", world=world, agents=agents[:1], carrier=agents[1], radius=8)
                 if tick == 20:
                     client.call("agent.remove", world=world, agents=agents[:3])
                     client.call("building.place", world=world, team=team, on_units="push",
@@ -77,7 +79,8 @@ def the_view_shows_what_the_bytes_say():
                         assert state == mirror.state(), (tick, number)
                         assert [tuple(one) for one in said["ended"]] == mirror.ended
                         assert [tuple(one) for one in said["alerts"]] == mirror.alerts
-            assert all(mirror.tags and mirror.alerts for mirror in mirrors.values())
+                        assert said["died"] == mirror.died
+            assert all(mirror.tags and mirror.alerts and mirror.died == agents[:1] for mirror in mirrors.values())
             state, said = everything.shown(59)
             assert len(state[2]) == 21 and state[3] and state[4] and said["ended"]
             assert any(motion[2] for motion in state[6].values())  # waypoints

@@ -99,6 +99,8 @@ def the_view_shows_what_the_bytes_say():
             client.call("agent.order", world=world, agents=agents, kind="move", goal=far, spread=True)
             client.call("agent.order", world=world, agents=tanks["agents"], kind="move", goal=far)
             for tick in range(1, 51):
+                if tick == 18:
+                    client.call("agent.board", world=world, agents=agents[:1], carrier=agents[1], radius=8)
                 if tick == 20:
                     client.call("agent.remove", world=world, agents=agents[:3])
                     client.call("building.place", world=world, team=team, on_units="push",
@@ -112,6 +114,8 @@ def the_view_shows_what_the_bytes_say():
                     assert said["tick"] == tick and state == mirror.state(), tick
                     assert [tuple(one) for one in said["orders"]] == mirror.ended
                     assert [tuple(one) for one in said["alerts"]] == mirror.alerts
+                    assert said["died"] == mirror.died
+            assert mirror.died == agents[:1]
             assert len(state[2]) >= 18 and state[3] and state[4] and mirror.tags and mirror.alerts
             for agent, (whose, x, y, _) in state[2].items():
                 truth = client.call("debug.inspect", world=world, agent=agent)

@@ -123,7 +123,7 @@ def same(direct, relayed):
 
 
 def told_once(view):
-    return sorted(view.ended), sorted(view.alerts)
+    return sorted(view.ended), sorted(view.alerts), sorted(view.died)
 
 
 def knows(relay, world):

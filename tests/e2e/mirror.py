@@ -31,6 +31,7 @@ class Mirror:
         self.agents = {}
         self.ended = []
         self.alerts = []
+        self.died = []  # while others carried them
         self.buildings = {}  # number: owner, x, y, width, height
         self.classes = {}  # only agents whose movement class is not the first
         self.tags = {}  # only agents that have a tag
@@ -78,7 +79,7 @@ class Mirror:
         self.deltas += 1
         assert params["tick"] >= self.tick, "time runs backwards"
         self.tick = params["tick"]
-        for name in ("moved", "enter", "leave", "cells", "ended", "alerts", "classes", "tagged", "visible"):
+        for name in ("moved", "enter", "leave", "cells", "ended", "alerts", "died", "classes", "tagged", "visible"):
             assert params.get(name) != [], f"{name} is empty"
         for name in ("steps", "runs", "sight"):
             assert params.get(name) != b"", f"{name} is empty"
@@ -124,6 +125,7 @@ class Mirror:
         self.ended += [tuple(ended[i:i + 5]) for i in range(0, len(ended), 5)]
         alerts = params.get("alerts", [])
         self.alerts += [tuple(alerts[i:i + 5]) for i in range(0, len(alerts), 5)]
+        self.died += params.get("died", [])
 
     def _step(self, steps):
         ids = {number % 2**32: number for number in self.agents}

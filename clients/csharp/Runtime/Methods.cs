@@ -245,8 +245,9 @@ namespace Fogmarch
 
         /// <summary>Adds to what cells cost one team, seen or not: its paths keep away from them where
         /// another way is cheaper, as from the reach of a tower. Nothing is blocked by it, and no other team
-        /// has to do with it. What was added to a cell before is replaced. All cells or, on an error, none.
-        /// Lowest role: admin.</summary>
+        /// has to do with it. What was added to a cell before is replaced. At most 65,536 cells of a team
+        /// between two ticks, else limit; the searches that they touch are mended within the tick's budget.
+        /// All cells or, on an error, none. Lowest role: admin.</summary>
         /// <param name="world">number of the world</param>
         /// <param name="team">whose paths heed it</param>
         /// <param name="cost">what is added to the cost of a cell, which is 1 on open floor; 0: nothing any

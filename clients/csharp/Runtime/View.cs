@@ -169,12 +169,12 @@ namespace Fogmarch
 
         // The entries of a message that are lists or rectangles; the others come by themselves.
         private enum Entry { Rect, Cells, Agents, Enter, Moved, Leave, Buildings, Classes, Ended, Motion, Tagged, Tags, Visible,
-            Alerts, Count }
+            Alerts, Died, Count }
 
         private static readonly string[] names =
         {
             "rect", "cells", "agents", "enter", "moved", "leave", "buildings", "classes", "ended", "motion",
-            "tagged", "tags", "visible", "alerts",
+            "tagged", "tags", "visible", "alerts", "died",
         };
 
         private struct Gone
@@ -366,6 +366,9 @@ namespace Fogmarch
 
         /// <summary>A unit stopped for an enemy (alert of agent.order); agent.resume lets it go on.</summary>
         public event Action<View, Alert> Alerted;
+
+        /// <summary>An own agent died while another one carried it; it had left the view before.</summary>
+        public event Action<View, long> Died;
 
         /// <summary>All events of the message have been raised.</summary>
         public event Action<View> Changed;
@@ -851,6 +854,10 @@ namespace Fogmarch
             {
                 TellAlerts();
             }
+            if (Died != null)
+            {
+                TellDeaths();
+            }
             if (Changed != null)
             {
                 Changed(this);
@@ -931,6 +938,16 @@ namespace Fogmarch
                     Order = reader.TakeUInt(), Agent = reader.TakeUInt(), Seen = reader.TakeUInt(),
                     X = reader.TakeInt(), Y = reader.TakeInt(),
                 });
+            }
+        }
+
+        private void TellDeaths()
+        {
+            int rows;
+            PackReader reader = Open(Entry.Died, 1, out rows);
+            for (int i = 0; i < rows; i++)
+            {
+                Died(this, reader.TakeUInt());
             }
         }
 

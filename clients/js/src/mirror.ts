@@ -117,9 +117,9 @@ export class Mirror {
   private slots = new Uint32Array(1024);
 
   /** Called after each message. `rows`: the first row with changed cells, and the one behind the last; `sight`:
-   * whether what is visible changed. */
+   * whether what is visible changed; `died`: own agents that died while others carried them. */
   onChange: (change: { keyframe: boolean; rows: [number, number]; ended: Ended[]; alerts: Alert[];
-                        sight: boolean }) => void = () => {};
+                        died: readonly number[]; sight: boolean }) => void = () => {};
 
   placeOf(id: number): number | undefined {
     return this.places.get(id);
@@ -160,14 +160,14 @@ export class Mirror {
       this.visible!.fill(i & 1, at, at + count);
       at += count;
     });
-    this.onChange({ keyframe: true, rows: [0, height], ended: [], alerts: [], sight: true });
+    this.onChange({ keyframe: true, rows: [0, height], ended: [], alerts: [], died: [], sight: true });
   }
 
   applyDelta(delta: Delta): void {
     this.tick = delta.tick;
     this.previousXs.set(this.xs.subarray(0, this.agentCount));
     this.previousYs.set(this.ys.subarray(0, this.agentCount));
-    const { leave = [], enter = [], moved = [], cells = [], ended = [], alerts = [] } = delta;
+    const { leave = [], enter = [], moved = [], cells = [], ended = [], alerts = [], died = [] } = delta;
     for (let i = 0; i + 1 < leave.length; i += 2) {
       this.leave(leave[i]!);
     }
@@ -209,7 +209,7 @@ export class Mirror {
     const isMoved = delta.rect !== undefined;
     const sight = this.applySight(delta);
     this.onChange({ keyframe: isMoved, rows: isMoved ? [0, this.rect[3]] : rows, ended: endedList,
-                    alerts: alertList, sight });
+                    alerts: alertList, died, sight });
   }
 
   /** The view has moved: cells that it did not show before are unknown. */

@@ -832,6 +832,9 @@ Delta = TypedDict('Delta', {
     # units that stopped for an enemy; of each: order, agent, the enemy (0: out of sight again), and
     # x, y where that stood
     'alerts': list[int],
+    # ids of the view's own agents that were removed while others carried them (see *Transports*);
+    # they had left the view before
+    'died': list[int],
     # observer and above: microseconds of the tick, microseconds of its search stage, expansions,
     # agents that moved, agents alive
     'load': list[int],
@@ -1252,8 +1255,9 @@ class Methods:
     ) -> TeamCost:
         """Adds to what cells cost one team, seen or not: its paths keep away from them where
         another way is cheaper, as from the reach of a tower. Nothing is blocked by it, and no
-        other team has to do with it. What was added to a cell before is replaced. All cells or,
-        on an error, none. Lowest role: admin.
+        other team has to do with it. What was added to a cell before is replaced. At most
+        65,536 cells of a team between two ticks, else limit; the searches that they touch are
+        mended within the tick's budget. All cells or, on an error, none. Lowest role: admin.
 
         world: number of the world
         team: whose paths heed it

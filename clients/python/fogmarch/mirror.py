@@ -80,7 +80,8 @@ class Alert:
 
 
 class Mirror:
-    """`agents` by id; `ended`, `left` and `alerts` are those of the last message alone."""
+    """`agents` by id; `ended`, `left`, `alerts` and `died` (own agents that others carried) are those of
+    the last message alone."""
 
     def __init__(self) -> None:
         self._places: dict[int, Agent] = {}  # by the low 32 bits of the id
@@ -91,6 +92,7 @@ class Mirror:
         self.ended: list[Ended] = []
         self.alerts: list[Alert] = []
         self.left: list[int] = []
+        self.died: list[int] = []
         self._looks = array("H")
         self._visible: bytearray | None = None  # None: subscribed without `sight`
 
@@ -130,7 +132,7 @@ class Mirror:
     def apply(self, name: str, message: dict[str, Any]) -> None:
         """Applies a keyframe or a delta."""
         self.tick = message["tick"]
-        self.ended, self.left, self.alerts = [], [], []
+        self.ended, self.left, self.alerts, self.died = [], [], [], []
         if name == "keyframe":
             self._replace(message)
         else:
@@ -195,6 +197,7 @@ class Mirror:
         alerts = message.get("alerts", ())
         for i in range(0, len(alerts), 5):
             self.alerts.append(Alert(*alerts[i:i + 5]))
+        self.died.extend(message.get("died", ()))
 
     def _step(self, steps: bytes) -> None:
         """The steps of a dense delta: see proto/PROTOCOL.md, Dense deltas."""

@@ -36,7 +36,7 @@ struct model {
     uint64_t buildings[BUILDINGS][6]; // number, owner, x, y, width, height
     uint32_t building_count;
     uint64_t tick;
-    uint64_t moves, ended;
+    uint64_t moves, ended, died;
     fm_random random;
 };
 
@@ -46,7 +46,7 @@ struct list {
 };
 
 struct delta {
-    struct list moved, enter, leave, cells, ended, classes, motion, tagged, buildings;
+    struct list moved, enter, leave, cells, ended, died, classes, motion, tagged, buildings;
     bool tells_buildings; // all of them, possibly none
 };
 
@@ -190,10 +190,10 @@ static fm_status apply_delta(const struct delta *delta, uint64_t tick, fm_mirror
     const struct {
         const char *name;
         const struct list *list;
-    } entries[] = {{"moved", &delta->moved},   {"enter", &delta->enter},
-                   {"leave", &delta->leave},   {"cells", &delta->cells},
-                   {"ended", &delta->ended},   {"classes", &delta->classes},
-                   {"motion", &delta->motion}, {"tagged", &delta->tagged}};
+    } entries[] = {
+        {"moved", &delta->moved},   {"enter", &delta->enter},   {"leave", &delta->leave},
+        {"cells", &delta->cells},   {"ended", &delta->ended},   {"classes", &delta->classes},
+        {"motion", &delta->motion}, {"tagged", &delta->tagged}, {"died", &delta->died}};
     uint32_t count = 3 + delta->tells_buildings + (delta->tagged.count > 0);
     for (size_t i = 0; i < FM_COUNT_OF(entries); i++) {
         count += entries[i].list->count > 0;
@@ -338,7 +338,7 @@ static void change(struct model *model, struct delta *delta)
         change_buildings(model, delta);
     }
     delta->moved.count = delta->enter.count = delta->leave.count = 0;
-    delta->cells.count = delta->ended.count = 0;
+    delta->cells.count = delta->ended.count = delta->died.count = 0;
     model->tick += 1 + draw(model, 3);
     for (uint32_t slot = 1; slot <= SLOTS; slot++) {
         if (draw(model, 3) == 0) {
@@ -349,6 +349,7 @@ static void change(struct model *model, struct delta *delta)
         change_cells(model, delta);
     }
     for (uint32_t i = draw(model, FM_AGENT_STATE_COUNT); i > 0; i--) {
+        add(&delta->died, ++model->died);
         model->ended++;
         add(&delta->ended, model->ended);
         add(&delta->ended, 1 + draw(model, SLOTS));
@@ -435,13 +436,20 @@ static struct model new_model(uint64_t seed)
 // ---- the tests ----------------------------------------------------------------------------------
 
 struct told {
-    uint64_t moves, ended, updates;
+    uint64_t moves, ended, died, updates;
 };
 
 static void on_moved(void *context, const fm_mirror_agent *agent, fm_cell from)
 {
     struct told *told = context;
     told->moves += agent->cell != from;
+}
+
+static void on_died(void *context, uint64_t agent)
+{
+    struct told *told = context;
+    told->died++;
+    assert_int_equal(agent, told->died);
 }
 
 static void on_ended(void *context, const fm_mirror_ended *ended)
@@ -462,7 +470,8 @@ static void on_updated(void *context, const fm_mirror *mirror, fm_notification n
 static void test_mirror_equals_the_model(void **state)
 {
     (void)state;
-    static const fm_mirror_ops ops = {.moved = on_moved, .ended = on_ended, .updated = on_updated};
+    static const fm_mirror_ops ops = {
+        .moved = on_moved, .ended = on_ended, .updated = on_updated, .died = on_died};
     static struct delta delta;
     struct model model = new_model(fm_test_seed());
     struct told told = {0};
@@ -476,6 +485,7 @@ static void test_mirror_equals_the_model(void **state)
         if (draw(&model, 20) == 0) {
             model.moves = mirror.moves;
             model.ended = told.ended;
+            model.died = told.died;
             assert_int_equal(apply_keyframe(&model, &mirror), FM_OK);
         } else {
             assert_int_equal(apply_delta(&delta, model.tick, &mirror), FM_OK);
@@ -484,6 +494,7 @@ static void test_mirror_equals_the_model(void **state)
     }
     assert_int_equal(told.moves, mirror.moves);
     assert_int_equal(told.ended, model.ended);
+    assert_int_equal(told.died, model.died);
     assert_int_equal(told.updates, mirror.keyframes + mirror.deltas);
     assert_int_equal(mirror.world, 8);
     assert_int_equal(mirror.team, 2);

@@ -287,16 +287,37 @@ static void a_carrier_takes_so_many(void **state)
 
 // ---- a carrier's fate ---------------------------------------------------------------------------
 
+// The agents that died while they were carried, as a view is told: `count` of `first` and `second`.
+static void assert_deaths(const fm_world *world, uint32_t team, uint32_t count, fm_agent_id first,
+                          fm_agent_id second)
+{
+    fm_changes changes = fm_world_changes(world, team);
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < changes.left_count; i++) {
+        if (changes.left[i].reason == FM_LEAVE_DIED) {
+            fm_agent_id expected = found++ == 0 ? first : second;
+            assert_int_equal(fm_agent_id_pack(changes.left[i].name), fm_agent_id_pack(expected));
+        }
+    }
+    assert_int_equal(found, count);
+}
+
 static void a_carrier_that_dies_takes_its_passengers_along(void **state)
 {
     (void)state;
     struct order_scene scene = make_exclusive(16);
     fm_agent_id carrier = scene_spawn(&scene, 1, 4, 4);
     fm_agent_id agents[2] = {scene_spawn(&scene, 1, 5, 4), scene_spawn(&scene, 1, 4, 5)};
+    scene_spawn(&scene, 2, 6, 6); // sees it all
+    fm_agent_id first_name = fm_world_own_name(scene.world, agents[0]);
     fm_agent_id name = fm_world_own_name(scene.world, agents[1]);
+    for (uint32_t team = 1; team <= 2; team++) {
+        assert_int_equal(fm_world_watch(scene.world, team, true), FM_OK);
+    }
     assert_int_equal(board(&scene, agents, 2, carrier, 0).status, FM_OK);
     scene_run(&scene, 1);
-    // A passenger can be removed by itself; the other dies with the carrier, named or not.
+    // A passenger can be removed by itself; the other dies with the carrier, named or not. The
+    // commands are of one tick.
     assert_int_equal(
         apply(&scene, (fm_command){.kind = FM_COMMAND_REMOVE, .agents = agents, .agent_count = 1})
             .changed_count,
@@ -308,9 +329,15 @@ static void a_carrier_that_dies_takes_its_passengers_along(void **state)
             .changed_count,
         2);
     scene_run(&scene, 1);
+    // Its own team is told of each death, and whoever sees everything; the others only that the
+    // carrier has gone.
+    assert_deaths(scene.world, FM_ALL_TEAMS, 2, agents[0], agents[1]);
+    assert_deaths(scene.world, 1, 2, first_name, name);
+    assert_deaths(scene.world, 2, 0, carrier, carrier);
+    assert_int_equal(fm_world_changes(scene.world, 2).left_count, 1);
     fm_world_counts counts;
     fm_world_counts_get(scene.world, &counts);
-    assert_int_equal(counts.agents, 0);
+    assert_int_equal(counts.agents, 1);
     fm_unit_report report;
     assert_int_equal(fm_world_report_unit(scene.world, agents[1], &report, NULL, 0),
                      FM_ERR_NO_AGENT);

@@ -55,6 +55,9 @@ static void reflect(struct mirror *mirror, const fm_world *world, uint32_t team)
 {
     fm_changes changes = fm_world_changes(world, team);
     for (uint32_t i = 0; i < changes.left_count; i++) {
+        if (changes.left[i].reason == FM_LEAVE_DIED) {
+            continue; // it was carried, and so out of the view
+        }
         uint32_t at = find(mirror, changes.left[i].name);
         assert_int_not_equal(at, UINT32_MAX);
         mirror->agents[at] = mirror->agents[--mirror->count];

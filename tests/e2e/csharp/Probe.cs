@@ -30,6 +30,7 @@ static class Probe
     static int[] looks = new int[0];
     static Fog[] fogs = new Fog[0];
     static readonly StringBuilder alerts = new StringBuilder();
+    static readonly StringBuilder died = new StringBuilder();
     static readonly Dictionary<long, byte[]> tags = new Dictionary<long, byte[]>();
     static readonly StringBuilder ended = new StringBuilder();
     static string end;
@@ -97,6 +98,7 @@ static class Probe
         view.SightChanged += (v, x, y, count) => CopyLooks((y - v.Y) * v.Width + x - v.X, count, false);
         view.Tagged += OnTagged;
         view.Alerted += OnAlerted;
+        view.Died += (v, id) => died.AppendFormat("{0}{1}", died.Length == 0 ? "" : ",", id);
         view.Left += OnLeft;
         view.Entered += (v, agent) => agents.Add(agent.Id, agent);
         view.Moved += (v, agent) => agents[agent.Id] = agent;
@@ -243,7 +245,7 @@ static class Probe
                 comma = ",";
             }
         }
-        text.AppendFormat("],\"alerts\":[{0}],\"ended\":[{1}]}}", alerts, ended);
+        text.AppendFormat("],\"alerts\":[{0}],\"died\":[{1}],\"ended\":[{2}]}}", alerts, died, ended);
         return text.ToString();
     }
 

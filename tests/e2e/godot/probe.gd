@@ -16,6 +16,7 @@ var agents = {}
 var looks = {}
 var fogs = {}
 var alerts = []
+var deaths = []
 var ends = []
 var refusals = []
 var heard = ""
@@ -36,7 +37,7 @@ func _init():
 	client.request("world.info", {"world": 77}, self, "_on_info")
 	view = client.subscribe(int(task["world"]), int(task["team"]), [], 1, task["sight"])
 	for name in ["replaced", "cells_changed", "left", "entered", "moved", "tagged", "sight_changed", "order_ended", "alerted",
-			"changed", "ended"]:
+			"died", "changed", "ended"]:
 		view.connect(name, self, "_on_" + name)
 
 
@@ -88,6 +89,10 @@ func _on_tagged(_view, agent):
 
 func _on_alerted(_view, alert):
 	alerts.push_back([alert["order"], alert["agent"], alert["seen"], alert["x"], alert["y"]])
+
+
+func _on_died(_view, id):
+	deaths.push_back(id)
 
 
 func _on_left(_view, id, _reason):
@@ -167,7 +172,7 @@ func _print():
 		var b = view.buildings[number]
 		built.push_back([number, b["team"], b["x"], b["y"], b["width"], b["height"]])
 	print(to_json({"tick": view.tick, "rect": [view.x, view.y, view.width, view.height], "looks": all,
-		"agents": shown, "buildings": built, "orders": ends, "alerts": alerts, "tags": tags,
+		"agents": shown, "buildings": built, "orders": ends, "alerts": alerts, "died": deaths, "tags": tags,
 		"visible": visible if view.has_sight else null, "agree": agree, "resumed": view.resumed,
 		"refusals": refusals, "heard": heard}))
 	if task["ticks"].back() == view.tick:

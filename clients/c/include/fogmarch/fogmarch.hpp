@@ -217,6 +217,8 @@ class View
     std::function<void(const fm_mirror_agent &agent)> on_moved;
     /// An order ended; each does exactly once.
     std::function<void(const fm_mirror_ended &order)> on_order_ended;
+    /// An own agent died while another one carried it; it had left the view before.
+    std::function<void(std::uint64_t id)> on_died;
     /// All callbacks for a message have been called.
     std::function<void()> on_updated;
     /// The subscription is over, or was refused: why.
@@ -317,6 +319,9 @@ class View
         table.ended = [](void *context, const fm_mirror_ended *ended) {
             static_cast<View *>(context)->ends_.push_back(*ended);
         };
+        table.died = [](void *context, std::uint64_t agent) {
+            static_cast<View *>(context)->died_.push_back(agent);
+        };
         return table;
     }
 
@@ -337,7 +342,8 @@ class View
     bool is_over_ = false, resumes_ = false, resumed_ = false;
     bool starts_over_ = false; // until a message is good
     fm_mirror mirror_;
-    std::vector<std::uint64_t> before_, come_, moves_; // kept, so that a tick costs no memory
+    std::vector<std::uint64_t> before_, come_, moves_,
+        died_; // kept, so that a tick costs no memory
     std::vector<Gone> gone_;
     std::vector<fm_mirror_ended> ends_;
 };
@@ -690,6 +696,7 @@ inline bool View::apply(fm_notification notification, const msgpack_object *para
     }
     moves_.clear();
     ends_.clear();
+    died_.clear();
     if (fm_mirror_apply(&mirror_, notification, params) != FM_OK) {
         return false;
     }
@@ -759,6 +766,9 @@ inline void View::tell(bool is_keyframe, const Fields &params)
     }
     for (std::size_t i = 0; on_order_ended && i < ends_.size(); i++) {
         on_order_ended(ends_[i]);
+    }
+    for (std::size_t i = 0; on_died && i < died_.size(); i++) {
+        on_died(died_[i]);
     }
     if (on_updated) {
         on_updated();

@@ -87,6 +87,8 @@ typedef struct fm_mirror_ops {
     void (*updated)(void *context, const struct fm_mirror *mirror, fm_notification notification);
     /// A unit of the view stopped for an enemy; agent.resume lets it continue.
     void (*alerted)(void *context, const fm_mirror_alert *alert);
+    /// An agent of the view died while another one carried it; it had left the view before.
+    void (*died)(void *context, uint64_t agent);
 } fm_mirror_ops;
 
 // Readers may look at every field; only mirror.c writes.

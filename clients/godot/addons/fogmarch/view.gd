@@ -22,6 +22,8 @@ signal buildings_changed(view)
 signal order_ended(view, order)
 # A unit stopped for an enemy: {order, agent, seen, x, y}, seen 0 when the enemy is out of sight again.
 signal alerted(view, alert)
+# An own agent died while another one carried it; it had left the view before.
+signal died(view, id)
 # All signals of a message have been emitted.
 signal changed(view)
 # The subscription is over, or was refused.
@@ -257,4 +259,6 @@ func _tell(is_keyframe, message, gone, come):
 	for i in range(0, alerts.size(), 5):
 		emit_signal("alerted", self, {"order": alerts[i], "agent": alerts[i + 1], "seen": alerts[i + 2],
 			"x": alerts[i + 3], "y": alerts[i + 4]})
+	for id in message.get("died", []):
+		emit_signal("died", self, id)
 	emit_signal("changed", self)

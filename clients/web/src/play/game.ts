@@ -128,7 +128,7 @@ export class Game {
     };
     map.under.addChild(this.buildings.graphics);
     map.over.addChild(this.sites.graphics);
-    mirror.onChange = ({ rows, ended, alerts, sight }) => {
+    mirror.onChange = ({ rows, ended, alerts, died, sight }) => {
       map.terrain.paint(mirror, rows);
       map.agents.take(mirror, 1000 / world.tick_hz);
       if (sight || rows[0] < rows[1]) {
@@ -140,6 +140,7 @@ export class Game {
       this.alerts.take(alerts, ended);
       this.news.take(ended);
       this.news.takeAlerts(alerts);
+      this.news.takeDeaths(died);
       alerts.forEach((alert) => this.minimap.ring(alert));
       this.selection.refresh();
       this.refresh();

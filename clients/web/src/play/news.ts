@@ -69,6 +69,13 @@ export class News {
     }
   }
 
+  /** Units died while others carried them. */
+  takeDeaths(died: readonly number[]): void {
+    if (died.length > 0) {
+      this.tell(`${died.length} ${died.length === 1 ? "unit" : "units"}: died aboard`);
+    }
+  }
+
   private note(reason: string, agent: number, x: number, y: number): void {
     const now = performance.now();
     const line = this.lines.find((other) => other.reason === reason && now - other.at < TOGETHER_MS &&
