@@ -100,7 +100,8 @@ export class Markers {
         if (before === undefined) {
           this.lines.lineTo(step.x + 0.5, step.y + 0.5);
         } else {
-          legs.set(key, [...(legs.get(key) ?? []), before]);
+          const from = legs.get(key);
+          from === undefined ? legs.set(key, [before]) : from.push(before);
         }
       });
     }
