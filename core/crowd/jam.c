@@ -12,19 +12,25 @@
 
 // What is tried: a small piece of ground first, since most knots are small and a search among fewer
 // units finds more. Units that take part stand still meanwhile, and so do others behind them: where
-// more are stuck, long attempts would delay more than they help.
+// more are stuck, long attempts would delay more than they help. The last few of a crowd often get
+// home where nobody moves who is at home: few take part, and far from their goals too.
 static const struct attempt {
     uint32_t cells_max; // for a first unit of one cell
     uint32_t nodes_max;
     bool is_relaxed; // it is enough that the first unit gets through
-    bool is_long;    // not not while others of the team wait for help
-} attempts[] = {{40, 1000, false, false},
-                {120, 2000, false, true},
-                {40, 1000, true, false},
-                {120, 2000, true, false},
-                {40, 10000, false, true},
-                {FM_KNOT_CELLS_MAX, 5000, false, true},
-                {FM_KNOT_CELLS_MAX, FM_KNOT_NODES_MAX, false, true}};
+    bool is_long;    // not while others of the team wait for help
+    bool is_alone;   // who is at home stays there
+} attempts[] = {{40, 1000, false, false, false},
+                {12, 2000, false, true, false},
+                {20, 2000, false, true, false},
+                {120, 2000, false, true, true},
+                {FM_KNOT_CELLS_MAX, 5000, false, true, true},
+                {120, 2000, false, true, false},
+                {40, 1000, true, false, false},
+                {120, 2000, true, false, false},
+                {40, 10000, false, true, false},
+                {FM_KNOT_CELLS_MAX, 5000, false, true, false},
+                {FM_KNOT_CELLS_MAX, FM_KNOT_NODES_MAX, false, true, false}};
 
 #define JAMS_MAX     8u    // of a team at a time; of these one is searched for
 #define BEGINS_MAX   4u    // in a tick
@@ -34,6 +40,9 @@ static const struct attempt {
 #define SQUARES      1024u // counters
 #define HINDERED_MIN (FM_JAM_TICKS / 2) // see patience.c: 2 for each tick, of who is stuck
 #define PLACES       2048u              // of the table of cells, a power of two
+#define STILL_FACTOR 4u                 // more work in a tick where the team stands still,
+#define STILL_UNITS  64u // and so few take part: a step of these costs less for each of them
+#define QUEUE_MAX    3u  // units that wait for each other, as far as is looked
 #define ANCHORS_MAX  (FM_KNOT_KINDS_MAX * FM_KNOT_CELLS_MAX)
 #define UNDER_MAX    (FM_KNOT_SIZE_MAX * FM_KNOT_SIZE_MAX)
 
@@ -106,10 +115,11 @@ static fm_cell aim_of(const struct fm_agent *agent)
     return aim == FM_CELL_NONE ? agent->cell : aim;
 }
 
-static bool takes_part(const fm_world *world, uint32_t unit, uint32_t team)
+static bool takes_part(const fm_world *world, uint32_t unit, const struct fm_jam *jam)
 {
     const fm_mover *mover = &world->crowd.movers[unit - 1];
-    return mover->team == team && mover->pushable && !mover->planned;
+    bool stays = attempts[jam->attempt].is_alone && mover->parked;
+    return mover->team == jam->team && mover->pushable && !mover->planned && !stays;
 }
 
 static uint32_t unit_in(const fm_world *world, fm_cell cell)
@@ -197,7 +207,7 @@ static bool add_cells(fm_world *world, struct fm_jam *jam, fm_cell cell, uint32_
             continue;
         }
         uint32_t unit = known_unit_in(world, under, jam->team);
-        if (unit != 0 && !takes_part(world, unit, jam->team)) {
+        if (unit != 0 && !takes_part(world, unit, jam)) {
             return false;
         }
         uint32_t other_size = unit == 0 ? 1 : world->crowd.movers[unit - 1].size;
@@ -439,6 +449,27 @@ static bool is_stuck(const struct fm_agent *agent, const fm_mover *mover)
            fm_cell_dy(agent->cell, agent->anchor) <= FM_JAM_REACH;
 }
 
+// Whether it waits in a queue that moves: who stands where it wants to go, or one that this one
+// waits for, gets nearer to its goal. A search would hold the queue up.
+static bool is_served(const fm_world *world, const fm_mover *mover)
+{
+    for (uint32_t i = 0; i < QUEUE_MAX; i++) {
+        uint32_t unit =
+            unit_in(world, fm_cell_step(mover->cell, (uint32_t)(mover->preferences & 15)));
+        const fm_mover *other = unit == 0 ? NULL : &world->crowd.movers[unit - 1];
+        if (other == NULL || other->team != mover->team ||
+            (other->preferences & 15) >= FM_PREFERENCE_STAY) {
+            return false;
+        }
+        const struct fm_agent *agent = &world->agents.slots[unit - 1];
+        if (agent->order.id != 0 && agent->hindered < HINDERED_MIN) {
+            return true;
+        }
+        mover = other;
+    }
+    return false;
+}
+
 // The unit that is a team's member number `i`; NULL when it is dead.
 static struct fm_agent *member_of(fm_world *world, uint32_t team, uint32_t i)
 {
@@ -495,7 +526,7 @@ static uint32_t look_around(fm_world *world, uint32_t number)
             continue;
         }
         const fm_mover *mover = mover_at(world, agent);
-        agent->jammed = is_stuck(agent, mover);
+        agent->jammed = is_stuck(agent, mover) && !is_served(world, mover);
         agent->stuck = agent->jammed && !is_pressed(&yielders, agent->cell);
         team->stuck_left += agent->stuck;
         // A unit that goes home again and again, and is pushed away again, is at home at times.
@@ -670,9 +701,25 @@ static bool do_others_wait(fm_world *world, const struct fm_jam *jam)
     return waiting > 0;
 }
 
+// Whether no unit of the team made a step in the last tick: then nothing is lost when all wait for
+// the search, and the tick has little else to do.
+static bool is_still(fm_world *world, uint32_t number)
+{
+    const struct fm_team *team = fm_team_of(world, number);
+    for (uint32_t i = 0; i < team->member_count; i++) {
+        const struct fm_agent *agent = member_of(world, number, i);
+        if (agent != NULL && agent->stepped_tick == world->tick && agent->moves > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void search(fm_world *world, struct fm_jam *jam)
 {
-    switch (fm_knot_search(jam->knot, FM_JAM_WORK / jam->unit_count + 1)) {
+    bool is_quick = jam->unit_count <= STILL_UNITS && is_still(world, jam->team);
+    uint32_t work = is_quick ? STILL_FACTOR * FM_JAM_WORK : FM_JAM_WORK;
+    switch (fm_knot_search(jam->knot, work / jam->unit_count + 1)) {
     case FM_KNOT_RUNNING:
         hold(world, jam);
         return;

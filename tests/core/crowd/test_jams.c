@@ -395,6 +395,35 @@ static void who_is_stuck_is_listed(void **state)
     crowd_fini(&stage);
 }
 
+#define QUEUE_SIDE 18u
+
+// A room full of units leaves through a door of one cell: most wait for long, but the queue moves,
+// so nobody is stuck, and no search holds the queue up.
+static void who_waits_in_a_queue_that_moves_is_not_stuck(void **state)
+{
+    (void)state;
+    fm_world_rules rules = crowd_rules();
+    fm_grid *grid;
+    assert_int_equal(fm_grid_create(2 * QUEUE_SIDE + 1, QUEUE_SIDE, &fm_memory_libc, &grid), FM_OK);
+    for (uint32_t y = 0; y < QUEUE_SIDE; y++) {
+        bool is_wall = y != QUEUE_SIDE / 2;
+        fm_grid_set(grid, fm_cell_at(QUEUE_SIDE, y), is_wall ? FM_TERRAIN_WALL : FM_TERRAIN_GROUND,
+                    FM_COST_FLOOR);
+    }
+    crowd_init(&stage, &rules, grid);
+    uint32_t team = crowd_team(&stage);
+    for (uint32_t i = 0; i < QUEUE_SIDE * QUEUE_SIDE; i++) {
+        uint32_t x = QUEUE_SIDE - 1 - i / QUEUE_SIDE, y = i % QUEUE_SIDE;
+        spawn(team, 1, x, y, x + QUEUE_SIDE + 1, y);
+    }
+    static fm_jams jams;
+    for (uint32_t tick = 0; tick < QUEUE_SIDE * QUEUE_SIDE - 2 * QUEUE_SIDE; tick++) {
+        crowd_tick(&stage, NULL);
+        assert_int_equal(list_jams(&jams), 0);
+    }
+    all_arrive(200);
+}
+
 // More units are sent into a dead end than it has cells: those left over end beside the others.
 static void more_units_than_cells_are_crowded(void **state)
 {
@@ -493,6 +522,7 @@ int main(void)
         cmocka_unit_test(enemies_in_a_corridor_give_up),
         cmocka_unit_test(who_waits_for_whom_is_told),
         cmocka_unit_test(who_is_stuck_is_listed),
+        cmocka_unit_test(who_waits_in_a_queue_that_moves_is_not_stuck),
         cmocka_unit_test(more_units_than_cells_are_crowded),
         cmocka_unit_test(blocked_orders_end_where_the_rules_say_so),
         cmocka_unit_test(a_stream_that_moves_blocks_nobody),

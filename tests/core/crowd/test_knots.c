@@ -136,6 +136,45 @@ static void small_problems_are_solved(void **state)
     }
 }
 
+// Ten units in narrow places. Those who are at home have to stay there: where they take part too,
+// the last two are not brought home, the room for that is far from their goals.
+static void the_last_of_ten_get_home(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"....@.@.", //
+                                       ".....h@.", //
+                                       "@.@d@.b@", //
+                                       "@.@g.@.@", //
+                                       ".c.j@...", //
+                                       "@.ei.@@.", //
+                                       "....@@a@", //
+                                       "......f@"};
+    static const fm_cell wanted[] = {5 << 12 | 4, 5 << 12 | 7, 7 << 12 | 5, 4 << 12 | 2,
+                                     3 << 12 | 6, 3 << 12 | 4, 2 << 12 | 5, 4 << 12 | 6,
+                                     1 << 12 | 0, 4 << 12 | 7};
+    fm_world_rules rules = crowd_rules();
+    crowd_init_rows(&stage, &rules, rows, FM_COUNT_OF(rows));
+    uint32_t team = crowd_team(&stage), count = FM_COUNT_OF(wanted);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t y = 0;
+        while (strchr(rows[y], (int)('a' + i)) == NULL) {
+            y += 1;
+        }
+        uint32_t x = (uint32_t)(strchr(rows[y], (int)('a' + i)) - rows[y]);
+        crowd_spawn_at(&stage, team, fm_cell_at(x, y));
+        goals[i] = wanted[i];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        crowd_order(&stage, i, goals[i], FM_UNREACHABLE_NEAREST);
+    }
+    uint32_t ticks = 0;
+    do {
+        crowd_tick(&stage, NULL);
+    } while (count_at_home(count) < count && ++ticks < 600);
+    assert_int_equal(count_at_home(count), count);
+    crowd_fini(&stage);
+}
+
 // ---- the joint search alone ---------------------------------------------------------------------
 
 #define CORRIDOR 6u
@@ -198,6 +237,7 @@ int main(void)
         cmocka_unit_test(two_pass_in_a_corridor),
         cmocka_unit_test(a_corridor_without_a_bay_has_no_plan),
         cmocka_unit_test(small_problems_are_solved),
+        cmocka_unit_test(the_last_of_ten_get_home),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
