@@ -65,7 +65,7 @@ if [[ -n $(ls "$json/mapf") ]]; then
 fi
 echo "== laboratory: bench, maze"
 "build/$preset/bin/fogmarch-lab" bench >"$folder/bench.csv"
-"build/$preset/bin/fogmarch-lab" maze --runs 300 --json >"$json/lab-maze.json"
+"build/$preset/bin/fogmarch-lab" maze --runs 300 --minimal --json >"$json/lab-maze.json"
 python3 loadtest/to_csv.py "$json/lab-maze.json" >"$folder/lab-maze.csv"
 echo "== solo, agents per core"
 "$load" --scenario solo --find-max --seconds-per-try 10 --seconds 300 --output "$json"

@@ -18,6 +18,7 @@
 // All variants run on a maze before the next maze begins, so that other load on the machine affects
 // all of them alike.
 
+#include "loadtest/lab/dstar_minimal.h"
 #include "loadtest/lab/lab.h"
 #include "loadtest/lab/mission.h"
 #include "loadtest/lab/plot.h"
@@ -85,6 +86,7 @@ static const fm_lab_option options[] = {
     {"variants", "LIST", "planners, separated by commas"},
     {"step", "WHICH", "of equally good ones D* Lite makes: first or nearest; first"},
     {"repeats", "N", "play each mission N times and keep the fastest time; 1"},
+    {"minimal", NULL, "also D* Lite as small as it gets, to compare with: dstar-minimal"},
     {.name = NULL},
 };
 
@@ -113,6 +115,11 @@ static void read_variants(struct experiment *experiment)
             fm_lab_usage_error(experiment->lab, "%s cannot search with 4 neighbours",
                                planners[i].name);
         }
+    }
+    if (fm_lab_value(experiment->lab, "minimal") != NULL &&
+        experiment->variant_count < FM_LAB_CONTENDERS_MAX) {
+        experiment->variants[experiment->variant_count++].planner =
+            (fm_lab_contender){.name = "dstar-minimal", .spec = {.ops = &fm_lab_dstar_minimal}};
     }
 }
 
