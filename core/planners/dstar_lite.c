@@ -528,9 +528,10 @@ static uint32_t repair_blocked(struct dstar *d, const struct frame *frame, const
                     rhs == frame->view.step[1] + seen(b, (i + 6) % FM_DIRECTION_COUNT)->g;
         wrong |= (uint32_t)past << i;
     }
-    uint32_t count = 1 + (uint32_t)__builtin_popcount(wrong);
+    uint32_t count = 1;
     renew_in_shape(d, frame, b, slab);
     for (; wrong != 0; wrong &= wrong - 1) {
+        count += 1;
         uint32_t i = (uint32_t)__builtin_ctz(wrong);
         fm_page_step step = fm_page_steps[b->position][i];
         struct spot v = spot_at(b->page->near[step.page], step.position);
@@ -543,12 +544,11 @@ static uint32_t repair_blocked(struct dstar *d, const struct frame *frame, const
 
 // All edges that a change of cell b can touch join two of the nine cells around it: those incident
 // to b, and the diagonals that squeeze past its corners. So it is enough to renew the rhs of these
-// nine. What only became costlier cannot matter where no search has been. Returns how many were
-// looked at.
+// nine. What only became costlier cannot matter where no search has been. `page` is that of b, or
+// NULL. Returns how many were looked at.
 static uint32_t repair_around(struct dstar *d, const struct frame *frame, const fm_change *change,
-                              fm_slab *slab)
+                              fm_page *page, fm_slab *slab)
 {
-    fm_page *page = fm_pages_find(&d->pages, change->cell);
     // Not even its page was touched. (What its node holds now would not show it: an earlier change
     // of the same batch may have taken its rhs away, while diagonals past its corners are still in
     // use.)
@@ -708,8 +708,13 @@ static void dstar_knowledge_changed(void *self, const fm_change *changes, uint32
     }
     const struct frame frame = frame_of(d);
     uint32_t renewed = 0;
+    fm_page *page = NULL;
     for (uint32_t i = 0; i < count; i++) {
-        renewed += repair_around(d, &frame, &changes[i], work->slab);
+        fm_cell cell = changes[i].cell;
+        if (page == NULL || page->corner != fm_page_corner(cell)) { // mostly they lie together
+            page = fm_pages_find(&d->pages, cell);
+        }
+        renewed += repair_around(d, &frame, &changes[i], page, work->slab);
     }
     fm_work_charge(work, (renewed + RENEWALS_PER_UNIT - 1) / RENEWALS_PER_UNIT);
     FM_VALIDATE(d->exhausted || is_sound(d));
@@ -751,16 +756,14 @@ static fm_plan_state dstar_advance(void *self, fm_work *work)
     return d->starts.settled_count == d->starts.count ? FM_PLAN_FOUND : FM_PLAN_UNREACHABLE;
 }
 
-static fm_plan_state dstar_state_at(const void *self, fm_cell start)
+// The answer at a start that is not the goal. `page` is the start's, NULL when it is not touched.
+static fm_plan_state state_on(const struct dstar *d, fm_cell start, const fm_page *page)
 {
-    const struct dstar *d = self;
-    if (start == d->goal) {
-        return FM_PLAN_FOUND;
-    }
     if (d->exhausted) {
         return FM_PLAN_EXHAUSTED;
     }
-    const fm_dstar_node *node = fm_pages_node(&d->pages, start);
+    const fm_dstar_node *node =
+        page == NULL ? NULL : fm_dstar_node_at(page, fm_page_position(start));
     if (d->done) {
         return node != NULL && node->rhs < FM_COST_INFINITE ? FM_PLAN_FOUND : FM_PLAN_UNREACHABLE;
     }
@@ -769,20 +772,37 @@ static fm_plan_state dstar_state_at(const void *self, fm_cell start)
     return settled ? FM_PLAN_FOUND : FM_PLAN_RUNNING;
 }
 
+static fm_plan_state dstar_state_at(const void *self, fm_cell start)
+{
+    const struct dstar *d = self;
+    return start == d->goal ? FM_PLAN_FOUND : state_on(d, start, fm_pages_find(&d->pages, start));
+}
+
 static fm_field field_of(const struct dstar *d)
 {
     return (fm_field){.view = d->view, .pages = &d->pages, .goal = d->goal};
 }
 
-static fm_cell dstar_next_step(const void *self, fm_cell start)
+static fm_plan_state dstar_answer(const void *self, fm_cell start, fm_cell *next)
 {
     const struct dstar *d = self;
     const fm_field field = field_of(d);
     if (start == d->goal) {
-        return start;
+        *next = start;
+        return FM_PLAN_FOUND;
     }
-    return dstar_state_at(d, start) == FM_PLAN_FOUND ? fm_field_step(&field, start, d->step)
-                                                     : FM_CELL_NONE;
+    const fm_page *page = fm_pages_find(&d->pages, start);
+    fm_plan_state state = state_on(d, start, page);
+    *next =
+        state == FM_PLAN_FOUND ? fm_field_step_from(&field, page, start, d->step) : FM_CELL_NONE;
+    return state;
+}
+
+static fm_cell dstar_next_step(const void *self, fm_cell start)
+{
+    fm_cell next;
+    dstar_answer(self, start, &next);
+    return next;
 }
 
 // A neighbour that the search has not looked at lies behind the agent: the path from there leads
@@ -861,6 +881,7 @@ const fm_planner_ops fm_dstar_lite = {
     .advance = dstar_advance,
     .state_at = dstar_state_at,
     .next_step = dstar_next_step,
+    .answer = dstar_answer,
     .distances = dstar_distances,
     .path = dstar_path,
     .inspect = dstar_inspect,

@@ -10,16 +10,19 @@ static uint32_t g_at(const fm_field *field, const fm_page *page, uint32_t positi
 
 fm_cell fm_field_step(const fm_field *field, fm_cell cell, fm_step_choice choice)
 {
-    const fm_page *from = fm_pages_find(field->pages, cell);
-    if (from == NULL) {
-        return FM_CELL_NONE;
-    }
+    const fm_page *page = fm_pages_find(field->pages, cell);
+    return page == NULL ? FM_CELL_NONE : fm_field_step_from(field, page, cell, choice);
+}
+
+fm_cell fm_field_step_from(const fm_field *field, const fm_page *page, fm_cell cell,
+                           fm_step_choice choice)
+{
     fm_cell best = FM_CELL_NONE;
     uint32_t best_cost = FM_COST_INFINITE, best_square = 0;
     for (uint32_t moves = fm_view_moves(field->view, cell); moves != 0; moves &= moves - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(moves);
         fm_page_step step = fm_page_steps[fm_page_position(cell)][i];
-        uint32_t g = g_at(field, from->near[step.page], step.position);
+        uint32_t g = g_at(field, page->near[step.page], step.position);
         if (g >= FM_COST_INFINITE) {
             continue;
         }

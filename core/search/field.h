@@ -23,6 +23,10 @@ typedef struct fm_field {
 /// directions.
 fm_cell fm_field_step(const fm_field *field, fm_cell cell, fm_step_choice choice);
 
+/// The same, where the cell's page is known.
+fm_cell fm_field_step_from(const fm_field *field, const fm_page *page, fm_cell cell,
+                           fm_step_choice choice);
+
 /// The path down to the goal, as fm_planner_ops.path returns it. `start` has its true distance.
 /// Where the map was edited since the distances were found, there may be none.
 uint32_t fm_field_path(const fm_field *field, fm_cell start, fm_step_choice choice, fm_cell *cells,

@@ -126,11 +126,6 @@ void fm_pages_fini(fm_pages *pages, fm_slab *slab)
     pages->table_mask = 0;
 }
 
-static fm_cell corner_of(fm_cell cell)
-{
-    return cell & ~((FM_PAGE_SIDE - 1) << 12 | (FM_PAGE_SIDE - 1));
-}
-
 // The place in the table where the page with this corner is, or should be.
 static uint32_t place_of(const fm_pages *pages, fm_cell corner)
 {
@@ -147,11 +142,12 @@ fm_page *fm_pages_find(const fm_pages *pages, fm_cell cell)
     if (pages->table == NULL) {
         return NULL;
     }
-    uint32_t entry = pages->table[place_of(pages, corner_of(cell))].entry;
+    uint32_t entry = pages->table[place_of(pages, fm_page_corner(cell))].entry;
     return entry == 0 ? NULL : pages->by_slot[entry - 1];
 }
 
-// Makes room for one more page; the table stays at most half full.
+// Makes room for one more page; the table stays at most a quarter full: a search that
+// collides costs a branch guessed wrong.
 static bool make_room(fm_pages *pages)
 {
     if (pages->page_count < pages->capacity) {
@@ -159,14 +155,14 @@ static bool make_room(fm_pages *pages)
     }
     uint32_t capacity = pages->capacity == 0 ? 8 : pages->capacity * 2;
     fm_page_place *table =
-        fm_memory_allocate_zeroed(pages->memory, (size_t)capacity * 2, sizeof *table);
+        fm_memory_allocate_zeroed(pages->memory, (size_t)capacity * 4, sizeof *table);
     if (table == NULL) {
         return false;
     }
     fm_page **by_slot = fm_memory_resize(pages->memory, pages->by_slot, pages->capacity, capacity,
                                          sizeof(fm_page *));
     if (by_slot == NULL) {
-        fm_memory_release(pages->memory, table, (size_t)capacity * 2 * sizeof *table);
+        fm_memory_release(pages->memory, table, (size_t)capacity * 4 * sizeof *table);
         return false;
     }
     fm_memory_release(pages->memory, pages->table,
@@ -174,7 +170,7 @@ static bool make_room(fm_pages *pages)
     pages->by_slot = by_slot;
     pages->capacity = capacity;
     pages->table = table;
-    pages->table_mask = capacity * 2 - 1;
+    pages->table_mask = capacity * 4 - 1;
     for (uint32_t i = 0; i < pages->page_count; i++) {
         fm_cell corner = by_slot[i]->corner;
         table[place_of(pages, corner)] = (fm_page_place){.corner = corner, .entry = i + 1};
@@ -232,7 +228,7 @@ fm_page *fm_pages_get(fm_pages *pages, fm_cell cell, fm_slab *slab)
     if (page == NULL) {
         return NULL;
     }
-    fm_cell corner = corner_of(cell);
+    fm_cell corner = fm_page_corner(cell);
     for (uint32_t i = 0; i < FM_DIRECTION_COUNT; i++) {
         page->near[i] = pages->nowhere;
     }

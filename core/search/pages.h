@@ -104,6 +104,12 @@ static inline uint32_t fm_page_position(fm_cell cell)
     return (fm_cell_y(cell) % FM_PAGE_SIDE) * FM_PAGE_SIDE + fm_cell_x(cell) % FM_PAGE_SIDE;
 }
 
+/// The north-west cell of the page that a cell lies in.
+static inline fm_cell fm_page_corner(fm_cell cell)
+{
+    return cell & ~((FM_PAGE_SIDE - 1) << 12 | (FM_PAGE_SIDE - 1));
+}
+
 static inline void *fm_pages_node(const fm_pages *pages, fm_cell cell)
 {
     fm_page *page = fm_pages_find(pages, cell);
