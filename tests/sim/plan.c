@@ -173,7 +173,6 @@ static void draw_etcd(sim_plan *plan, uint32_t life)
     set(&plan->config, "cluster_node", life % 2 == 1 && sim_chance(500) ? "other" : "one");
     plan->is_elsewhere = life > 0 && sim_chance(500);
     plan->memory_fails_at_start = false;
-    plan->memory_fails_after = SIM_NEVER;
     plan->turn_max_us = 1000u << sim_between(4, 7);
     plan->chaos_ns = sim_between(500, 8000) * SIM_NS_MS;
     rough->delay_max_us = sim_chance(800) ? 1000 : 20000;
