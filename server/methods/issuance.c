@@ -30,15 +30,20 @@ struct entry {
     uint64_t number;                // of the token or world
     uint64_t session, request;      // session 0: none waits
     bool is_notification;
-    uint64_t world;    // ENTRY_REMOVE: of the token's seat
-    uint64_t revision; // in a cluster: of the change
-    uint64_t until_ns; // time that it waits for the other nodes
-    struct entry *next;
+    uint64_t world;     // ENTRY_REMOVE: of the token's seat
+    uint64_t revision;  // in a cluster: of the change
+    uint64_t until_ns;  // time that it waits for the other nodes
+    struct entry *next; // waiting or unwritten
     fm_status status;
     char error[FM_LEDGER_ERROR_SIZE];
 };
 
-static struct entry *waiting; // for other nodes; one server in a process
+// One server in a process.
+static struct entry *waiting; // for other nodes
+
+// The first is being written to the tokens' file, the others in the order in which they came: what
+// ends a token must not be written before what made it.
+static struct entry *unwritten, **unwritten_end = &unwritten;
 
 // ---- answers -----------------------------------------------------------------------------------
 
@@ -122,12 +127,39 @@ static void free_entry(struct entry *entry)
     free(entry);
 }
 
-static fm_status queue(struct entry *entry)
+static bool begin_write(struct entry *entry)
 {
     entry->work.data = entry;
-    if (uv_queue_work(entry->hub->loop, &entry->work, write_entry, on_written) < 0) {
+    return uv_queue_work(entry->hub->loop, &entry->work, write_entry, on_written) == 0;
+}
+
+static struct entry *take_first(void)
+{
+    struct entry *first = unwritten;
+    unwritten = first->next;
+    unwritten_end = unwritten == NULL ? &unwritten : unwritten_end;
+    first->next = NULL;
+    return first;
+}
+
+static void write_next(void)
+{
+    while (unwritten != NULL && !begin_write(unwritten)) {
+        unwritten->status = FM_ERR_IO;
+        finish_entry(take_first());
+    }
+}
+
+static fm_status queue(struct entry *entry)
+{
+    bool is_alone = entry->hub->log_store != NULL || unwritten == NULL;
+    if (is_alone && !begin_write(entry)) {
         free_entry(entry);
         return FM_ERR_IO;
+    }
+    if (entry->hub->log_store == NULL) {
+        *unwritten_end = entry;
+        unwritten_end = &entry->next;
     }
     return FM_OK;
 }
@@ -225,6 +257,10 @@ static void on_written(uv_work_t *work, int error)
     if (error < 0) {
         entry->status = FM_ERR_IO;
         snprintf(entry->error, sizeof entry->error, "%s", uv_strerror(error));
+    }
+    if (entry->hub->log_store == NULL) {
+        (void)take_first();
+        write_next();
     }
     if (entry->status == FM_OK && entry->session != 0 && entry->hub->node != NULL) {
         entry->until_ns = fm_clock_now_ns() + KNOWN_MS * FM_NS_PER_MS;

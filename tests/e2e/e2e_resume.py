@@ -328,6 +328,20 @@ def tokens_that_change_at_once():
             assert refusals == ["bad_value"], refusals
             assert "ledger cannot be written" not in server.log(), "the disk is not at fault"
 
+            # What ends a token is written after what made it, also when its number was guessed.
+            first = made["number"] + 1
+            pairs = []
+            for number in range(first, first + 16):
+                create = admin.send("token.create", role="debug")
+                pairs.append((create, admin.send("token.revoke", number=number)))
+            for create, revoke in pairs:
+                admin.answer(create)
+                admin.answer(revoke)
+            assert numbers() == []
+            with sqlite3.connect(os.path.join(folder, "server.db")) as ledger:
+                left = ledger.execute("SELECT count(*) FROM tokens").fetchone()[0]
+            assert left == 0, f"{left} tokens would be good again after a restart"
+
             # Its answer comes when it is written, and its world has ended by then, or ends at once.
             world = admin.call("world.create", name="w", generator="open", width=16, height=16)["world"]
             team = admin.call("team.create", world=world)["team"]
