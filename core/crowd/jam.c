@@ -449,13 +449,30 @@ static bool is_stuck(const struct fm_agent *agent, const fm_mover *mover)
            fm_cell_dy(agent->cell, agent->anchor) <= FM_JAM_REACH;
 }
 
+// The first other unit on the cells that a unit covers after the step that it wants; 0: none.
+static uint32_t unit_ahead(const fm_world *world, const fm_mover *mover)
+{
+    uint32_t self = (uint32_t)(mover - world->crowd.movers) + 1;
+    uint32_t size = world->rules.classes[world->agents.slots[self - 1].class_index].size;
+    fm_cell corner = fm_cell_step(mover->cell, (uint32_t)(mover->preferences & 15));
+    for (uint32_t y = 0; y < size; y++) {
+        for (uint32_t x = 0; x < size; x++) {
+            uint32_t unit =
+                unit_in(world, fm_cell_at(fm_cell_x(corner) + x, fm_cell_y(corner) + y));
+            if (unit != 0 && unit != self) {
+                return unit;
+            }
+        }
+    }
+    return 0;
+}
+
 // Whether it waits in a queue that moves: who stands where it wants to go, or one that this one
 // waits for, gets nearer to its goal. A search would hold the queue up.
 static bool is_served(const fm_world *world, const fm_mover *mover)
 {
     for (uint32_t i = 0; i < QUEUE_MAX; i++) {
-        uint32_t unit =
-            unit_in(world, fm_cell_step(mover->cell, (uint32_t)(mover->preferences & 15)));
+        uint32_t unit = unit_ahead(world, mover);
         const fm_mover *other = unit == 0 ? NULL : &world->crowd.movers[unit - 1];
         if (other == NULL || other->team != mover->team ||
             (other->preferences & 15) >= FM_PREFERENCE_STAY) {
@@ -715,6 +732,21 @@ static bool is_still(fm_world *world, uint32_t number)
     return true;
 }
 
+// Begins the next attempt that may be made and has something to search for: on a small piece of
+// ground the first unit's goal may be out of reach that is within it on a larger one.
+static bool begin_next(fm_world *world, struct fm_jam *jam)
+{
+    const struct fm_agent *first = fm_world_find(world, jam->agents[0]);
+    bool others_wait = do_others_wait(world, jam);
+    while (++jam->attempt < FM_COUNT_OF(attempts) &&
+           !(attempts[jam->attempt].is_long && others_wait)) {
+        if (begin_search(world, jam, first)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void search(fm_world *world, struct fm_jam *jam)
 {
     bool is_quick = jam->unit_count <= STILL_UNITS && is_still(world, jam->team);
@@ -733,14 +765,11 @@ static void search(fm_world *world, struct fm_jam *jam)
     }
     fm_knot_destroy(jam->knot);
     jam->knot = NULL;
-    jam->attempt += 1;
-    if (jam->attempt == FM_COUNT_OF(attempts) ||
-        (attempts[jam->attempt].is_long && do_others_wait(world, jam)) ||
-        !begin_search(world, jam, fm_world_find(world, jam->agents[0]))) {
+    if (begin_next(world, jam)) {
+        hold(world, jam);
+    } else {
         drop(world, jam);
-        return;
     }
-    hold(world, jam);
 }
 
 // Jams whose plan is followed come first: their units are not searched for again.

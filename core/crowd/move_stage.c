@@ -148,7 +148,7 @@ static const struct fm_planner *choose(fm_world *world, struct fm_agent *agent)
         fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
         fm_agent_mark_set(world, agent, FM_MARK_REHASH);
     }
-    if (fm_unreachable_is_waiting(agent, world->tick + 1)) {
+    if (fm_unreachable_wants_attention(agent, world->tick + 1)) {
         fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
     }
     return agent->next == FM_CELL_NONE ? NULL : planner;
