@@ -7,10 +7,10 @@
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/journal/journal_apply.h"
+#include "server/journal/journal_file.h"
 #include "server/worlds/recording.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -265,15 +265,8 @@ static fm_status hand_over(fm_recovery *recovery, fm_job *jobs)
 // @param to  receives the name, of PATH_SIZE + 16 bytes
 static bool rename_files(const fm_recovery *recovery, const char *ending, char *to)
 {
-    static const char *const suffixes[] = {"-wal", "-shm", FM_JOURNAL_MARK_SUFFIX, ""};
-    bool renamed = true;
-    char from[PATH_SIZE + 16];
-    for (size_t i = 0; renamed && i < FM_COUNT_OF(suffixes); i++) {
-        snprintf(from, sizeof from, "%s%s", recovery->path, suffixes[i]);
-        snprintf(to, PATH_SIZE + 16, "%s%s%s", recovery->path, ending, suffixes[i]);
-        renamed = rename(from, to) == 0 || (errno == ENOENT && suffixes[i][0] != '\0');
-    }
-    return renamed;
+    snprintf(to, PATH_SIZE + 16, "%s.%s", recovery->path, ending);
+    return fm_journal_file_set_aside(recovery->path, ending);
 }
 
 // ---- journals that went back -------------------------------------------------------------------
@@ -317,7 +310,7 @@ static fm_status begin_again(fm_recovery *recovery)
 {
     char to[PATH_SIZE + 16];
     fm_host *host = recovery->host;
-    if (!rename_files(recovery, ".damaged", to)) {
+    if (!rename_files(recovery, "damaged", to)) {
         return refuse(recovery, FM_ERR_IO, host->tick, "cannot be renamed to .damaged: %m");
     }
     host->timeline++;
@@ -477,7 +470,7 @@ fm_status fm_recovery_hand_over(fm_hub *hub, fm_host *host, fm_job *jobs, char *
 static void set_aside(fm_recovery *recovery, fm_status status)
 {
     char to[PATH_SIZE + 16];
-    bool damaged = status == FM_ERR_BAD_FORMAT && rename_files(recovery, ".damaged", to);
+    bool damaged = status == FM_ERR_BAD_FORMAT && rename_files(recovery, "damaged", to);
     fm_log(FM_LOG_ERROR, "world not brought back", fm_log_text("reason", recovery->error),
            fm_log_text("file", damaged ? to : recovery->path));
 }
@@ -540,7 +533,7 @@ static bool is_replaced(struct dirent *const *entries, int i, int count)
 static void end_file(const fm_recovery *recovery)
 {
     char to[PATH_SIZE + 16];
-    bool renamed = rename_files(recovery, ".ended", to);
+    bool renamed = rename_files(recovery, "ended", to);
     fm_log(FM_LOG_WARNING, "world was destroyed, a later one has its name",
            fm_log_text("file", renamed ? to : recovery->path));
 }

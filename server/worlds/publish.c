@@ -296,7 +296,8 @@ static bool keep_unsent(fm_host_watch *watch, const fm_changes *changes)
     return true;
 }
 
-// The snapshot that replaces them lacks only the ended orders, which are added to it.
+// The snapshot that replaces them lacks the ended orders and alerts, which are added to it, and who
+// died aboard.
 static void leave_out(fm_host_watch *watch, const fm_changes *changes)
 {
     watch->lost = true;
