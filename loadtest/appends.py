@@ -60,7 +60,10 @@ class Server:
         self.call("hello", protocol=1, client="appends.py")
 
     def read(self):
-        self.unpacker.feed(self.socket.recv(1 << 18))
+        read = self.socket.recv(1 << 18)
+        if not read:
+            raise RuntimeError("the server disconnected")
+        self.unpacker.feed(read)
         for message in self.unpacker:
             if message[0] == 1:
                 if message[2] is not None:

@@ -83,7 +83,9 @@ class Client:
                     return message[3]
                 if message[0] == 2 and message[1] == "delta":
                     self.last[message[2][0]["subscription"]] = message[2][0]
-            self.unpacker.feed(self.socket.recv(2 ** 20))
+            read = self.socket.recv(2 ** 20)
+            assert read, "the server disconnected"
+            self.unpacker.feed(read)
 
 
 class Game:

@@ -102,7 +102,7 @@ class Node:
         with open(os.path.join(self.folder, "log"), "ab") as log:
             # On the same port again, because clients know it.
             self.process = subprocess.Popen([*self.command, "--listen", f"127.0.0.1:{self.port}"], stderr=log,
-                                            stdin=subprocess.DEVNULL)
+                                            stdin=subprocess.DEVNULL, start_new_session=True)  # ^C is this script's
         until(lambda: os.path.exists(self.port_file), f"node {self.name}")
         with open(self.port_file, encoding="ascii") as file:
             self.port = int(file.read())
@@ -309,8 +309,11 @@ def figures(took):
 def append_ms(nodes):
     figures = []
     for node in nodes:
-        with node.connect() as client:
-            figures.append(client.cluster_status()["appends"])
+        try:
+            with node.connect() as client:
+                figures.append(client.cluster_status()["appends"])
+        except (OSError, fogmarch.ConnectionEnded, fogmarch.RequestError):
+            pass  # a run that failed leaves nodes that are dead or stopped
     figures = [one for one in figures if one["count"] > 0]
     count = sum(one["count"] for one in figures)
     return {"mean": round(sum(one["mean_ms"] * one["count"] for one in figures) / max(count, 1), 2),
@@ -347,7 +350,8 @@ class Etcd:
                  "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
                  "--initial-cluster", cluster, "--heartbeat-interval", "50", "--election-timeout", "500",
                  "--snapshot-count", "5000", "--auto-compaction-mode", "periodic", "--auto-compaction-retention", "5m",
-                 "--quota-backend-bytes", "8589934592"], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+                 "--quota-backend-bytes", "8589934592"], stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+                start_new_session=True)
 
     def wait(self):
         for port in self.ports:
@@ -469,7 +473,11 @@ def measure(options, folder, processes):
             print(f"---- {node.name}\n{node.log()}", file=sys.stderr)
     finally:
         load.stopping = True
-    lost, twice = load.finish()
+    lost = twice = None  # not known
+    try:
+        lost, twice = load.finish()
+    except (RuntimeError, fogmarch.RequestError, fogmarch.ConnectionEnded, OSError) as error:
+        found.failure = found.failure or f"{type(error).__name__}: {error}"
     return {"nodes": options.cluster, "members": options.members, "kills": len(found.took),
             "moves": len(found.pauses), "moves_taken_over": found.turned, "engine_faults": len(found.gaps), "agents": options.agents,
             "seed": options.seed, **({"takeover_ms": figures(found.took)} if found.took else {}),

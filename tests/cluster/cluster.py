@@ -178,8 +178,8 @@ def fill(etcd):
         try:
             etcd.ask("kv/put", key=text(f"/junk/{number}"), value=junk)
         except urllib.error.HTTPError as error:
-            assert "space exceeded" in error.read().decode()
-            return
+            if "space exceeded" in error.read().decode():
+                return  # anything else is a leader that changes, or a put that took too long
     raise AssertionError("etcd is never full")
 
 
