@@ -55,7 +55,8 @@ set(CPACK_DEBIAN_SERVER_PACKAGE_NAME fogmarch)
 set(CPACK_DEBIAN_SERVER_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_SERVER_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_SERVER_PACKAGE_DEPENDS "adduser")
-set(CPACK_DEBIAN_SERVER_PACKAGE_SUGGESTS "prometheus")
+# fogmarch-load --cluster is a script that starts nodes and etcd.
+set(CPACK_DEBIAN_SERVER_PACKAGE_SUGGESTS "prometheus, python3, python3-msgpack, etcd-server")
 set(CPACK_DEBIAN_SERVER_DESCRIPTION "pathfinding server for multiplayer RTS games
 fogmarchd moves tens of thousands of agents through terrain that their teams
 do not know yet, within a fixed time per tick. With it come the command line
