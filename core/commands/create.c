@@ -146,7 +146,7 @@ void fm_world_destroy(fm_world *world)
     RELEASE(world->lists.cuts, world->lists.cut_capacity);
     RELEASE(world->interval.removed, world->interval.removed_capacity);
     RELEASE(world->interval.ended, world->interval.ended_capacity);
-    RELEASE(world->interval.ended_by_team, world->interval.divided_capacity);
+    RELEASE(world->interval.ended_by_team, world->interval.ended_by_team_capacity);
     RELEASE(world->interval.alerts, world->interval.alert_capacity);
     RELEASE(world->interval.edited, world->interval.edited_capacity);
 #undef RELEASE

@@ -168,6 +168,7 @@ static fm_status reserve_deaths(fm_world *world, const fm_command *command)
     for (uint32_t i = 0; i < command->agent_count; i++) {
         deaths += fm_world_find_any(world, command->agents[i])->passenger_count;
     }
+    deaths = fm_min(deaths, fm_world_agents(world)->count); // a carrier may be named twice
     return fm_interval_reserve(world, 0, deaths) ? FM_OK : FM_ERR_NO_MEMORY;
 }
 

@@ -103,9 +103,9 @@ static bool is_quiet(const fm_world *world, const struct fm_agent *agent)
     }
     bool is_asked = !agent->frozen && !order->resting; // in every choose stage
     return agent->planner != FM_SLOT_NONE && is_asked &&
-           !fm_unreachable_is_waiting(agent, world->tick) && order->substitute == FM_CELL_NONE &&
-           agent->state != FM_AGENT_BLOCKED && !fm_order_marches(order) &&
-           !fm_order_is_too_long(order) && agent->cell != order->goal;
+           !fm_unreachable_wants_attention(agent, world->tick) &&
+           order->substitute == FM_CELL_NONE && agent->state != FM_AGENT_BLOCKED &&
+           !fm_order_marches(order) && !fm_order_is_too_long(order) && agent->cell != order->goal;
 }
 
 // What may happen to an order in any tick, whatever its agent does. When one ends, the next begins

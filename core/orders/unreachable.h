@@ -38,7 +38,7 @@ bool fm_unreachable_attend(fm_world *world, struct fm_agent *agent);
 /// Whether that would change anything in a tick, of an agent that walks to its goal with a planner.
 /// With a step to go on, though not all of its path, the order asks again only when its retry is
 /// due.
-static inline bool fm_unreachable_is_waiting(const struct fm_agent *agent, uint64_t tick)
+static inline bool fm_unreachable_wants_attention(const struct fm_agent *agent, uint64_t tick)
 {
     const fm_retry *retry = &agent->order.retry;
     switch ((fm_plan_state)agent->plan_state) {

@@ -10,12 +10,12 @@
 void fm_endings_divide(fm_world *world)
 {
     struct fm_world_interval *interval = fm_world_edit_interval(world);
-    for (uint32_t i = 0; i < interval->divided_count; i++) {
+    for (uint32_t i = 0; i < interval->ended_by_team_count; i++) {
         struct fm_team *team = fm_team_of(world, interval->ended_by_team[i].team);
         team->ended_count = team->ended_end = 0;
     }
-    interval->divided_count = interval->ended_count;
-    FM_ASSERT(interval->divided_count <= interval->divided_capacity);
+    interval->ended_by_team_count = interval->ended_count;
+    FM_ASSERT(interval->ended_by_team_count <= interval->ended_by_team_capacity);
     for (uint32_t i = 0; i < interval->ended_count; i++) {
         fm_team_of(world, interval->ended[i].team)->ended_count++;
     }

@@ -178,7 +178,8 @@ static void note_removed(const fm_world *world, uint32_t team, struct fm_view_de
         fm_agent_left left = world->interval.removed[i];
         uint32_t slot = left.id.index1 - 1;
         bool stays = left.reason == FM_LEAVE_TURNED && left.team != team && left.new_team != team;
-        bool died_aboard = left.reason == FM_LEAVE_DIED; // its own team alone is told
+        bool died_aboard =
+            left.reason == FM_LEAVE_DIED; // told to its own team and to the view of everything
         if (died_aboard ? team != FM_ALL_TEAMS && team != left.team
                         : !is_shown(delta, slot) || stays) {
             continue;

@@ -77,7 +77,7 @@ static void look_at(fm_world *world, uint32_t team, uint32_t tile, uint64_t cell
         for (uint64_t bits = known->occupied[word]; bits != 0; bits &= bits - 1) {
             uint32_t place = word * 64 + (uint32_t)__builtin_ctzll(bits);
             uint32_t slot = fm_tile_cells_enemy(world, tile, place, team);
-            if (slot != FM_NO_SLOT) {
+            if (slot != FM_SLOT_NONE) {
                 orders->enemy_tiles.examined += 1;
                 cells[word] |= fm_unit_index_sees(world, team, slots[slot].cell) ? bits & -bits : 0;
             }

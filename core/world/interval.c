@@ -32,7 +32,7 @@ bool fm_interval_reserve(fm_world *world, uint64_t endings, uint32_t leaving)
     endings += interval->ended_count;
     return endings <= UINT32_MAX &&
            FM_RESERVE(world, interval->ended, interval->ended_capacity, (uint32_t)endings) &&
-           FM_RESERVE(world, interval->ended_by_team, interval->divided_capacity,
+           FM_RESERVE(world, interval->ended_by_team, interval->ended_by_team_capacity,
                       (uint32_t)endings) &&
            FM_RESERVE(world, interval->removed, interval->removed_capacity,
                       interval->removed_count + leaving);

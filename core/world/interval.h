@@ -16,7 +16,7 @@ struct fm_world_interval {
     fm_order_ended *ended;
     uint32_t ended_count, ended_capacity;
     fm_order_ended *ended_by_team; // see core/views/endings.h
-    uint32_t divided_count, divided_capacity;
+    uint32_t ended_by_team_count, ended_by_team_capacity;
     fm_alert *alerts; // seen_name is the view's to fill in
     uint32_t alert_count, alert_capacity;
     fm_cell *edited;
@@ -33,7 +33,8 @@ FM_CHECKED bool fm_interval_reserve(fm_world *world, uint64_t endings, uint32_t 
 void fm_interval_note_ended(fm_world *world, const fm_order_ended *ended);
 void fm_interval_note_removed(fm_world *world, const fm_agent_left *left);
 
-/// Adds an alert, and makes room for it in the views that list it. False when out of memory.
+/// Adds an alert, and makes room for it in the views that list it. False when out of memory: then,
+/// and only then, a world does not run the same whether it is watched or not.
 FM_CHECKED bool fm_interval_note_alert(fm_world *world, const fm_alert *alert);
 
 const struct fm_world_interval *fm_world_interval(const fm_world *world);

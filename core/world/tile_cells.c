@@ -49,13 +49,13 @@ static bool comes_before(const struct fm_agent *a, const struct fm_agent *b)
 static void add(fm_cell_units *units, const struct fm_agent *slots, uint32_t slot)
 {
     const struct fm_agent *agent = &slots[slot];
-    if (units->first == FM_NO_SLOT) {
+    if (units->first == FM_SLOT_NONE) {
         units->first = slot;
     } else if (comes_before(agent, &slots[units->first])) {
         units->other = agent->team == slots[units->first].team ? units->other : units->first;
         units->first = slot;
     } else if (agent->team != slots[units->first].team &&
-               (units->other == FM_NO_SLOT || comes_before(agent, &slots[units->other]))) {
+               (units->other == FM_SLOT_NONE || comes_before(agent, &slots[units->other]))) {
         units->other = slot;
     }
 }
@@ -72,7 +72,7 @@ static void go_through(fm_world *world, uint32_t tile)
     for (uint32_t i = begin; i < end; i++) {
         uint32_t place = fm_unit_index_place_of(slots[unit_index->slots[i]].cell);
         known->occupied[place / 64] |= (uint64_t)1 << place % 64;
-        units[i - begin] = (fm_cell_units){FM_NO_SLOT, FM_NO_SLOT};
+        units[i - begin] = (fm_cell_units){FM_SLOT_NONE, FM_SLOT_NONE};
     }
     for (uint32_t i = begin; i < end; i++) {
         uint32_t slot = unit_index->slots[i];

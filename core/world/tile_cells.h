@@ -3,7 +3,7 @@
 //
 // A tile's units are gone through once, when somebody first asks for it, and what was found is kept
 // until the index is made again. Of each cell it keeps two units of different teams: one of them is
-// an enemy, whose ever team asks. Without it, each unit that has crowds of others near it went
+// an enemy, whichever team asks. Without it, each unit that has crowds of others near it went
 // through all of them.
 //
 // Threads: serial stages.
@@ -12,9 +12,8 @@
 
 #include "core/world/unit_index.h"
 
-#define FM_NO_SLOT UINT32_MAX
-
-// Slots of agents. The first by team, birth and slot; and the first of another team, or FM_NO_SLOT.
+// Slots of agents. The first by team, birth and slot; and the first of another team, or
+// FM_SLOT_NONE.
 typedef struct fm_cell_units {
     uint32_t first, other;
 } fm_cell_units;
@@ -45,5 +44,5 @@ const fm_tile_cells *fm_tile_cells_know(fm_world *world, uint32_t tile);
 /// The slot of the agent of another team on a cell of a tile: the first by team, birth and slot.
 /// The tile must be known.
 ///
-/// @return FM_NO_SLOT: there is none
+/// @return FM_SLOT_NONE: there is none
 uint32_t fm_tile_cells_enemy(const fm_world *world, uint32_t tile, uint32_t place, uint32_t team);

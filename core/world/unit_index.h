@@ -91,8 +91,10 @@ FM_CHECKED fm_status fm_enemies_refresh(const fm_world *world, uint32_t team, fm
 void fm_enemies_fini(fm_enemies *enemies, const fm_memory *memory);
 
 /// Those within `radius` cells (as the crow flies) of a cell, nearest first; of equally near ones
-/// those that come first in the list. Takes time for the tiles around, not for all enemies in them.
+/// those that come first in the list. Looks only into tiles that may hold one nearer than those
+/// found.
 ///
+/// @param capacity  at least 1
 /// @return how many, at most `capacity`
 uint32_t fm_enemies_near(const fm_world *world, const fm_enemies *enemies, fm_cell cell,
                          uint32_t radius, fm_cell *cells, uint32_t capacity);

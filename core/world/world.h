@@ -487,7 +487,8 @@ typedef struct fm_changes {
     const fm_agent_look *entered;
     const fm_agent_look *changed; // moved, or changed state, class, tag or, of others, team; and
                                   // were in view before
-    const fm_agent_left *left;    // with FM_LEAVE_DIED: own agents, which were not in view
+    const fm_agent_left *left;    // with FM_LEAVE_DIED: own agents (FM_ALL_TEAMS: any), which were
+                                  // not in view
     const fm_learned *cells;
     const fm_order_ended *ended;       // of the view's own orders
     const fm_alert *alerts;            // of the view's own units

@@ -329,7 +329,7 @@ static void a_carrier_that_dies_takes_its_passengers_along(void **state)
             .changed_count,
         2);
     scene_run(&scene, 1);
-    // Its own team is told of each death, and whoever sees everything; the others only that the
+    // Its own team is told of each death, and the view of everything; the others only that the
     // carrier has gone.
     assert_deaths(scene.world, FM_ALL_TEAMS, 2, agents[0], agents[1]);
     assert_deaths(scene.world, 1, 2, first_name, name);
