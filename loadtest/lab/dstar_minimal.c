@@ -104,12 +104,6 @@ FM_INLINE uint32_t best_successor(const struct dstar *d, uint32_t u)
     uint32_t g = smaller(smaller(node[-1].g, node[1].g), smaller(node[-row].g, node[row].g));
     return smaller(g + 1, FM_COST_INFINITE);
 }
-
-FM_INLINE bool is_blocked(const struct node *node)
-{
-    return node->rhs == 0;
-}
-
 FM_INLINE void renew(struct dstar *d, uint32_t u)
 {
     struct node *node = &d->nodes[u];
