@@ -104,6 +104,7 @@ FM_INLINE uint32_t best_successor(const struct dstar *d, uint32_t u)
     uint32_t g = smaller(smaller(node[-1].g, node[1].g), smaller(node[-row].g, node[row].g));
     return smaller(g + 1, FM_COST_INFINITE);
 }
+
 FM_INLINE void renew(struct dstar *d, uint32_t u)
 {
     struct node *node = &d->nodes[u];
