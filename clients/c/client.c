@@ -598,14 +598,17 @@ fm_status fm_client_on_readable(fm_client *client)
 
 int fm_client_timeout_ms(const fm_client *client)
 {
-    if (client->in_flight == 0) {
+    uint64_t due = client->in_flight == 0 ? UINT64_MAX : client->earliest_ms;
+    uint64_t watch_ms = client->hooks == NULL ? UINT64_MAX : client->hooks->watch_ms(client);
+    due = watch_ms < due ? watch_ms : due;
+    if (due == UINT64_MAX && client->in_flight == 0) {
         return -1;
     }
     uint64_t now = now_ms();
-    if (client->broken || client->write_errno != 0 || client->earliest_ms <= now) {
+    if (client->broken || client->write_errno != 0 || due <= now) {
         return 0;
     }
-    uint64_t left = client->earliest_ms - now;
+    uint64_t left = due - now;
     return left < INT32_MAX ? (int)left : INT32_MAX;
 }
 
@@ -627,6 +630,17 @@ void fm_client_expire(fm_client *client)
         return;
     }
     uint64_t now = now_ms();
+    if (client->hooks != NULL && client->hooks->watch_ms(client) <= now) {
+        if (fm_client_on_readable(client) != FM_OK) { // what came while nobody looked
+            return;
+        }
+        client->hooks->watch(client);
+        if (is_over(client)) {
+            answer_all(client);
+            return;
+        }
+        now = now_ms();
+    }
     if (now < client->earliest_ms) {
         return;
     }

@@ -40,6 +40,11 @@ struct fm_client_hooks {
     void (*greeted)(fm_client *client, const msgpack_object *result);
     /// Outside of callbacks, after reading: goes to another node if needed.
     void (*recover)(fm_client *client);
+    /// When watch() is due, by CLOCK_MONOTONIC; UINT64_MAX: never.
+    uint64_t (*watch_ms)(const fm_client *client);
+    /// Outside of callbacks, after reading: asks a node that is quiet whether it is there, and ends
+    /// the connection to one that is silent.
+    void (*watch)(fm_client *client);
     void (*destroy)(fm_client *client);
 };
 

@@ -13,6 +13,8 @@
 #include "clients/c/client.h"
 
 #include "clients/c/connect.h"
+#include "clients/c/repeats.h"
+#include "clients/c/silence.h"
 
 #include <msgpack.h>
 #include <stdio.h>
@@ -21,12 +23,11 @@
 #include <sys/random.h>
 #include <time.h>
 
-#define NODES_MAX        64u
-#define ADDRESS_SIZE     256u
-#define NODE_PATIENCE_MS 2000u // time for one node to answer during a search
-#define GONE_MS          3000u // so long all must know no such world: a new node knows of none yet
-#define PAUSE_FIRST_MS   50u
-#define PAUSE_LAST_MS    1000u
+#define NODES_MAX      64u
+#define ADDRESS_SIZE   256u
+#define GONE_MS        3000u // so long all must know no such world: a new node knows of none yet
+#define PAUSE_FIRST_MS 50u
+#define PAUSE_LAST_MS  1000u
 
 // What the program subscribed to.
 struct subscription {
@@ -55,8 +56,11 @@ struct fm_follow {
     struct subscription *subscriptions;
     uint32_t subscription_count, subscription_capacity;
     uint64_t last_number;
-    uint64_t continuing; // number of the subscription that is being repeated; 0: none
-    fm_params scratch;   // of the request that is being sent
+    uint64_t continuing;       // number of the subscription that is being repeated; 0: none
+    fm_params scratch;         // of the request that is being sent
+    fm_silence silence;        // of the node that it is on
+    char silent[ADDRESS_SIZE]; // the node that it has left because it was silent; empty: none
+    uint64_t silent_until_ms;  // when to ask it as well
     char reason[FM_ERROR_TEXT_SIZE];
 };
 
@@ -65,52 +69,6 @@ static uint64_t now_ms(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-// ---- methods ------------------------------------------------------------------------------------
-
-// Whether a method takes a command_id, from the list of the protocol.
-static bool is_command(fm_method method)
-{
-#define FM_METHOD(enumerator, name, role, text, fields) [enumerator] = (0 fields) != 0,
-#define PARAM(field, ...)                               +((field) == FM_FIELD_COMMAND_ID)
-#define RESULT(...)
-    static const bool commands[FM_METHOD_COUNT] = {
-#include "proto/protocol.def"
-    };
-#undef FM_METHOD
-#undef PARAM
-#undef RESULT
-    return commands[method];
-}
-
-// Whether a request may be sent again when it may have been carried out. Without a command_id these
-// could be done twice, or refer to something that only one node has.
-static bool may_repeat(fm_method method)
-{
-    switch ((int)method) { // all others may
-    case FM_METHOD_HELLO:
-    case FM_METHOD_TOKEN_CREATE:
-    case FM_METHOD_TOKEN_REVOKE:
-    case FM_METHOD_MAP_UPLOAD:
-    case FM_METHOD_WORLD_CREATE:
-    case FM_METHOD_WORLD_DESTROY:
-    case FM_METHOD_WORLD_LOAD:
-    case FM_METHOD_WORLD_SAVE:
-    case FM_METHOD_SAVE_DOWNLOAD:
-    case FM_METHOD_WORLD_STEP:
-    case FM_METHOD_SUBSCRIPTION_MOVE:
-    case FM_METHOD_UNSUBSCRIBE:
-    case FM_METHOD_DEBUG_UNSUBSCRIBE:
-    case FM_METHOD_REPLAY_OPEN:
-    case FM_METHOD_REPLAY_SEEK:
-    case FM_METHOD_REPLAY_PLAY:
-    case FM_METHOD_REPLAY_PAUSE:
-    case FM_METHOD_REPLAY_CLOSE:
-        return false;
-    default:
-        return true;
-    }
 }
 
 // ---- parameters ---------------------------------------------------------------------------------
@@ -292,7 +250,7 @@ static const fm_params *prepare(fm_client *client, fm_method method, const fm_pa
                                 uint64_t *world)
 {
     struct fm_follow *follow = client->follow;
-    bool needs_id = follow->is_on && is_command(method), changed = false;
+    bool needs_id = follow->is_on && fm_takes_command_id(method), changed = false;
     struct entry entry;
     fm_params_clear(&follow->scratch);
     for (size_t at = 0; params != NULL && next_entry(params, &at, &entry);) {
@@ -433,6 +391,7 @@ static void greeted(fm_client *client, const msgpack_object *result)
     char here[ADDRESS_SIZE];
     snprintf(here, sizeof here, "%s", client->follow->nodes[0]);
     settle(client->follow, here, result);
+    client->follow->silence = fm_silence_begin(client->traffic.bytes_in, now_ms());
 }
 
 // ---- looking for a world ------------------------------------------------------------------------
@@ -452,6 +411,13 @@ static void on_probe_notification(void *context, fm_notification notification,
     if (routes(owner, notification, (msgpack_object *)params)) {
         fm_client_tell(owner, notification, params);
     }
+}
+
+// Whether a node is not to be asked yet: the others will soon say who has its worlds.
+static bool is_silent(const struct fm_follow *follow, const char *address)
+{
+    return follow->node_count > 1 && strcmp(follow->silent, address) == 0 &&
+           now_ms() < follow->silent_until_ms;
 }
 
 static void note_refusal(struct fm_follow *follow, const char *address)
@@ -479,7 +445,7 @@ static bool greet(struct probe *probe, const char *address)
     options.token = follow->token[0] == '\0' ? NULL : follow->token;
     options.resume = follow->resume[0] == '\0' ? NULL : follow->resume;
     options.tls_ca_file = follow->ca_file[0] == '\0' ? NULL : follow->ca_file;
-    options.timeout_ms = options.connect_timeout_ms = NODE_PATIENCE_MS;
+    options.timeout_ms = options.connect_timeout_ms = FM_NODE_PATIENCE_MS;
     snprintf(probe->address, sizeof probe->address, "%s", address);
     if (fm_client_open(address, &options, &probe->client, &probe->error) != FM_OK) {
         probe->client = NULL;
@@ -524,6 +490,11 @@ static bool locate(struct probe *probe, uint64_t world)
     hang_up(probe);
     if (was_refused(probe->owner->follow, address)) {
         fm_client_error_set(&probe->error, FM_ERR_DENIED, "%.100s has the world and refused hello",
+                            address);
+        return false;
+    }
+    if (is_silent(probe->owner->follow, address)) {
+        fm_client_error_set(&probe->error, FM_ERR_IO, "%.100s has the world and is silent",
                             address);
         return false;
     }
@@ -592,7 +563,7 @@ static void repeat_requests(fm_client *client)
             continue;
         }
         fm_client_error error;
-        if (!request->refused && !may_repeat(request->method)) {
+        if (!request->refused && !fm_may_repeat(request->method)) {
             fm_client_error_set(&error, FM_ERR_IO,
                                 "connection lost: %s may have been carried out, or not",
                                 fm_method_name(request->method));
@@ -614,8 +585,9 @@ static bool try_node(struct probe *probe, const char *address, uint64_t world)
         return false;
     }
     put_node(owner->follow, 0, probe->address);
-    owner->follow->ticket[0] = '\0';
+    owner->follow->ticket[0] = owner->follow->silent[0] = '\0';
     fm_client_exchange(owner, probe->client);
+    owner->follow->silence = fm_silence_begin(owner->traffic.bytes_in, now_ms());
     repeat_requests(owner);
     (void)!fm_client_flush(owner); // a failure shows when reading
     return true;
@@ -650,6 +622,9 @@ static finding seek(fm_client *client, uint64_t world)
                 continue;
             }
             any = true;
+            if (is_silent(follow, follow->nodes[i])) {
+                continue;
+            }
             bool found = try_node(&probe, follow->nodes[i], world);
             hang_up(&probe);
             if (found) {
@@ -766,6 +741,34 @@ static void recover(fm_client *client)
     }
 }
 
+// ---- hooks: a node that is silent ---------------------------------------------------------------
+
+static uint64_t watch_ms(const fm_client *client)
+{
+    const struct fm_follow *follow = client->follow;
+    bool watches = follow->is_on && !follow->is_lost && !follow->is_moving && !client->broken;
+    return watches ? fm_silence_due_ms(&follow->silence) : UINT64_MAX;
+}
+
+static void watch(fm_client *client)
+{
+    struct fm_follow *follow = client->follow;
+    switch (fm_silence_look(&follow->silence, client->traffic.bytes_in, now_ms())) {
+    case FM_SILENCE_WAIT:
+        break;
+    case FM_SILENCE_ASK:
+        // What cannot be sent shows as silence, too.
+        (void)!fm_client_send(client, FM_METHOD_PING, NULL, NULL, NULL, NULL);
+        (void)!fm_client_flush(client);
+        break;
+    case FM_SILENCE_GONE:
+        snprintf(follow->silent, sizeof follow->silent, "%s", follow->nodes[0]);
+        follow->silent_until_ms = now_ms() + FM_NODE_PATIENCE_MS;
+        fm_client_break(client, "the node is silent");
+        break;
+    }
+}
+
 static void destroy(fm_client *client)
 {
     struct fm_follow *follow = client->follow;
@@ -784,6 +787,8 @@ static const fm_client_hooks hooks = {
     .rename = rename_entry,
     .greeted = greeted,
     .recover = recover,
+    .watch_ms = watch_ms,
+    .watch = watch,
     .destroy = destroy,
 };
 

@@ -1,17 +1,20 @@
 """The clients of all libraries follow their world by themselves.
 
-Goal    a node without the world redirects clients; when the world is moved, and when its node dies,
-        the libraries follow it, their views go on, and each answered command is carried out once.
+Goal    a node without the world redirects clients; when the world is moved, and when its node dies or
+        is frozen, the libraries follow it, their views go on, and each answered command is carried out
+        once. A frozen node keeps its connections: only silence tells.
         `fogmarch cluster` shows the nodes and moves a world.
 Method  real nodes and real etcd. One follower for each library (follow_*, Follow.cs), all in one
         world, sends orders and watches, and knows nothing of the cluster. They connect to a node
-        without the world; the world is moved there, and that node is killed. At the end the world's
+        without the world; the world is moved there, and that node is killed, or stopped. The world's
         count of orders is the sum of their answers, and each view shows its agent where it is.
 """
 
+import functools
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -38,6 +41,8 @@ class Follower:
             environment = {**os.environ, "HOME": FOLDER.name, "XDG_DATA_HOME": FOLDER.name, "FOLLOW_TICK": self.file,
                            "FOLLOW": " ".join(command[-3:])}
             command = command[:-3]
+            if os.path.exists(self.file):
+                os.remove(self.file)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
     def line(self):
@@ -66,6 +71,7 @@ class Follower:
         self.process.wait()
 
 
+@functools.cache
 def followers():
     """The name of each, and its program with the first arguments."""
     python = [sys.executable, "-B", os.path.join(HERE, "follow_python.py")]
@@ -88,7 +94,15 @@ def followers():
     return kinds
 
 
-def they_go_where_their_world_is():
+def they_leave_a_node_that_dies():
+    go_where_their_world_is(lambda node: node.kill())
+
+
+def they_leave_a_node_that_is_silent():
+    go_where_their_world_is(lambda node: cluster.pause(node.process))
+
+
+def go_where_their_world_is(take_away):
     kinds = followers()
     with Etcd() as etcd:
         secrets = os.path.join(etcd.folder, "secrets")
@@ -118,7 +132,7 @@ def they_go_where_their_world_is():
             for follower in running:
                 assert follower.line() == {"moved": True}
             witness.close()
-            other.kill()
+            take_away(other)
             owner, other = other, owner
             witness = other.connect()
             until(lambda: located(witness, world), "a takeover")
@@ -137,6 +151,8 @@ def they_go_where_their_world_is():
             for follower in running:
                 follower.close()
             for node in nodes:
+                if node.process.poll() is None:
+                    node.process.send_signal(signal.SIGCONT)
                 log = node.close()
                 assert node.process.returncode in (0, -9) and "Sanitizer" not in log, log
 
@@ -157,4 +173,4 @@ def located(client, world):
         return None
 
 
-run([they_go_where_their_world_is])
+run([they_leave_a_node_that_dies, they_leave_a_node_that_is_silent])

@@ -447,8 +447,10 @@ namespace Fogmarch
             }
             while (State != ClientState.Closed && link.Read())
             {
+                Heard();
                 TakeMessages();
             }
+            WatchNode();
             if (State != ClientState.Closed)
             {
                 link.Flush();

@@ -1,6 +1,6 @@
 // Follow.cs: a client of a cluster goes where its world is.
 //
-//   on a node ── connection ends, `moved`, its world goes on elsewhere ──> seeking ── found ──> on a node
+//   on a node ── it ends, is silent, or its world goes on elsewhere ──> seeking ── found ──> on a node
 //                                                                             └── FollowMs are over ──> CLOSED
 //
 // A client is on one node at a time. It asks the nodes that it knows where the world is (world.locate), repeatedly,
@@ -18,6 +18,8 @@ namespace Fogmarch
     public sealed partial class Client
     {
         private const int NodePatienceMs = 2000; // for one node to answer, during a search
+        private const int QuietMs = 1000; // after so long without a message it asks whether its node is there
+        private const string Silent = "the node is silent";
         private const int GoneMs = 3000; // for how long all must deny the world: a new node knows of none yet
         private const int PauseFirstMs = 50, PauseLastMs = 1000, NodesMax = 64;
 
@@ -41,6 +43,9 @@ namespace Fogmarch
         private string guess, ticket; // from `moved`: the node where the world is, and the ticket for it
         private Client probe;
         private bool probeIsRight, probeAsked;
+        private readonly Stopwatch quiet = Stopwatch.StartNew(); // since its node said something, or was asked
+        private bool isPinged;
+        private string silent; // the node that it has left because it was silent
         private readonly List<View> asking = new List<View>(); // their worlds have ended here, perhaps not elsewhere
         private Stopwatch askingSince;
         private bool isAsked; // world.locate is under way for the first of them
@@ -77,6 +82,8 @@ namespace Fogmarch
         {
             isNode = Welcome.Has("node") && Welcome.Text("node") != "";
             resume = Welcome.Text("resume");
+            silent = null;
+            Heard();
             nodes.Remove(address);
             nodes.Insert(0, address);
             Fields[] seeds = Welcome.Has("seeds") ? Welcome.Maps("seeds") : new Fields[0];
@@ -126,6 +133,45 @@ namespace Fogmarch
             var bytes = new byte[draft.Size];
             Buffer.BlockCopy(draft.Bytes, 0, bytes, 0, draft.Size);
             return bytes;
+        }
+
+        private void Heard()
+        {
+            quiet.Restart();
+            isPinged = false;
+        }
+
+        // A node that is frozen, or without power, does not disconnect. Called after reading.
+        private void WatchNode()
+        {
+            if (!Follows || State != ClientState.Open || seeking != null)
+            {
+                return;
+            }
+            if (isPinged && quiet.ElapsedMilliseconds > NodePatienceMs)
+            {
+                silent = nodes[0];
+                throw new ConnectionException(Silent);
+            }
+            if (!isPinged && quiet.ElapsedMilliseconds > QuietMs)
+            {
+                quiet.Restart();
+                isPinged = true;
+                var ping = new PackWriter();
+                ping.BeginArray(4);
+                ping.PutUInt(RequestType);
+                ping.PutUInt(0); // nobody waits for its answer
+                ping.PutText("ping");
+                ping.BeginArray(1);
+                ping.EndMap(ping.BeginMap(), 0);
+                link.Put(ping);
+            }
+        }
+
+        // Whether not to ask it yet: the others will soon say who has its worlds.
+        private bool IsSilent(string address)
+        {
+            return address == silent && nodes.Count > 1 && seeking.ElapsedMilliseconds < NodePatienceMs;
         }
 
         // Whether to go to the node of a world: a client with views stays with their world.
@@ -252,7 +298,7 @@ namespace Fogmarch
                 Ask(address, false, now);
                 return;
             }
-            while (seekAt < nodes.Count && refused.Contains(nodes[seekAt]))
+            while (seekAt < nodes.Count && (refused.Contains(nodes[seekAt]) || IsSilent(nodes[seekAt])))
             {
                 seekAt++;
             }
@@ -348,9 +394,10 @@ namespace Fogmarch
             {
                 string address = place.Result.Text("tcp");
                 HangUp();
-                if (refused.Contains(address))
+                if (refused.Contains(address) || IsSilent(address))
                 {
-                    Fail(address + " has the world and refused this client", false);
+                    Fail(address + " has the world and " + (IsSilent(address) ? "is silent" : "refused this client"),
+                         false);
                 }
                 else
                 {

@@ -8,10 +8,11 @@
 // websocket.ts in browsers, node.ts over TCP.
 
 import {
-  FOLLOW_MS, GONE_MS, NODE_PATIENCE_MS, PAUSE_FIRST_MS, Follow, mayRepeat, sleep, within,
-  type Dialer, type Place,
+  FOLLOW_MS, GONE_MS, PAUSE_FIRST_MS, Follow, mayRepeat, sleep, within, type Dialer, type Place,
 } from "./follow.js";
-import { ConnectionError, Link, RequestError, type Carrier } from "./link.js";
+import {
+  ConnectionError, Link, NODE_PATIENCE_MS, RequestError, SILENT, type Carrier,
+} from "./link.js";
 import { PROTOCOL, type Notifications, type Params, type Results } from "./protocol.js";
 
 export { ConnectionError, RequestError, type Carrier } from "./link.js";
@@ -191,6 +192,9 @@ export class Client {
     (this as { welcome: Results["hello"] }).welcome = welcome;
     this.hello.resume = welcome.resume;
     this.follow?.settle(address, welcome);
+    if (this.follow?.isOn === true) {
+      this.link.watch();
+    }
     for (const listener of this.nodeListeners) {
       listener();
     }
@@ -222,6 +226,9 @@ export class Client {
       return;
     }
     if (this.follow?.isOn === true) {
+      if (reason === SILENT) {
+        this.follow.noteSilence(this.address);
+      }
       this.go(link, [...this.kept][0]?.world ?? this.world, new ConnectionError(reason));
     } else {
       this.end(reason);
@@ -272,7 +279,7 @@ export class Client {
         const place = await within(NODE_PATIENCE_MS, link.ask("world.locate", { world })) as
           Place & { here: boolean };
         const right = place.here ? address : this.follow!.dialer.addressOf(place);
-        if (right === undefined || this.follow!.refused.has(right)) {
+        if (right === undefined || this.follow!.refused.has(right) || this.follow!.isSilent(right)) {
           throw new ConnectionError("the world's node cannot be reached from here");
         }
         if (!place.here) {

@@ -1,16 +1,15 @@
 // What a client knows of its cluster, and when it searches for another node.
 //
-// A client is on one node at a time. It goes to another one when its connection ends, when a call is
-// answered `moved`, and when a world that it views ends here but continues elsewhere. It asks the nodes
-// that it knows where the world is (world.locate), repeatedly for `followMs` with growing pauses. On the
+// A client is on one node at a time. It goes to another one when its connection ends, when the node is
+// silent, when a call is answered `moved`, and when a world that it views ends here but continues elsewhere.
+// It asks the nodes that it knows where the world is (world.locate), repeatedly for `followMs` with growing pauses. On the
 // new node it subscribes to its views again and sends calls without an answer again; commands have a
 // command_id, so that each is carried out once.
 
-import type { Carrier } from "./link.js";
+import { NODE_PATIENCE_MS, type Carrier } from "./link.js";
 import { COMMANDS, type Results } from "./protocol.js";
 
 export const FOLLOW_MS = 30000;
-export const NODE_PATIENCE_MS = 2000; // for one node to answer, during a search
 export const GONE_MS = 3000; // for how long all nodes must deny the world: a new node knows of none yet
 export const PAUSE_FIRST_MS = 50;
 const PAUSE_LAST_MS = 1000;
@@ -63,6 +62,8 @@ export class Follow {
   /** From `moved`: shown to the node where the world is. */
   ticket: string | undefined;
   private guess: string | undefined; // the address of that node
+  private silent: string | undefined; // the node that the client has left because it was silent
+  private silentUntil = 0; // when to ask it as well
   private command = 1 + Math.floor(Math.random() * 2 ** 51);
 
   /** `nodes`: addresses for dial(), the best guess first. */
@@ -74,13 +75,29 @@ export class Follow {
 
   get candidates(): string[] {
     const known = this.guess === undefined ? this.nodes : [...new Set([this.guess, ...this.nodes])];
-    return known.filter((address) => !this.refused.has(address));
+    const nodes = known.filter((address) => !this.refused.has(address));
+    const others = nodes.filter((address) => address !== this.silent);
+    if (others.length === nodes.length || others.length === 0) {
+      return nodes;
+    }
+    return this.isSilent(this.silent!) ? others : [...others, this.silent!];
+  }
+
+  /** A node is silent. The others will soon say who has its worlds; it is asked last, and later. */
+  noteSilence(address: string): void {
+    this.silent = address;
+    this.silentUntil = Date.now() + NODE_PATIENCE_MS;
+  }
+
+  /** Whether not to go there yet, though it is said to have the world. */
+  isSilent(address: string): boolean {
+    return address === this.silent && Date.now() < this.silentUntil;
   }
 
   /** The client is on a node, whose hello names the others. */
   settle(address: string, welcome: Results["hello"]): void {
     this.isOn = this.followMs > 0 && (welcome.node ?? "") !== "";
-    this.ticket = this.guess = undefined;
+    this.ticket = this.guess = this.silent = undefined;
     const seeds = ((welcome.seeds ?? []) as unknown as Place[])
       .map((place) => this.dialer.addressOf(place))
       .filter((seed) => seed !== undefined);

@@ -44,11 +44,22 @@ interface Waiting {
   reject(error: Error): void;
 }
 
+/** After so long without a message from its node, a client asks whether it is there. */
+export const QUIET_MS = 1000;
+/** For one node to answer. */
+export const NODE_PATIENCE_MS = 2000;
+/** Why a connection ends that was watched. */
+export const SILENT = "the node is silent";
+const LOOK_MS = 250;
+
 export class Link {
   /** Why the connection ended; undefined while it is open. */
   closed: string | undefined;
   private readonly waiting = new Map<number, Waiting>();
   private next = 1;
+  private looking: ReturnType<typeof setInterval> | undefined;
+  private heardAt = Date.now(); // or asked
+  private isAsked = false;
 
   /**
    * @param onNotification  called with each notification
@@ -88,6 +99,25 @@ export class Link {
     }
   }
 
+  /** From now on it ends when the server is silent: one that is frozen, or without power, does not disconnect. */
+  watch(): void {
+    let before = this.heardAt = Date.now();
+    this.looking = setInterval(() => {
+      const now = Date.now();
+      if (now - before > 4 * LOOK_MS) { // this program stood still: what came meanwhile is not read yet
+        this.heardAt = now;
+      } else if (this.isAsked && now - this.heardAt > NODE_PATIENCE_MS) {
+        this.close(SILENT);
+      } else if (!this.isAsked && now - this.heardAt > QUIET_MS) {
+        this.isAsked = true;
+        this.heardAt = now;
+        this.ask("ping", {}).catch(() => {});
+      }
+      before = now;
+    }, LOOK_MS);
+    (this.looking as { unref?: () => void }).unref?.(); // Node.js may end meanwhile
+  }
+
   close(reason: string): void {
     this.carrier.close();
     this.end(reason);
@@ -95,6 +125,8 @@ export class Link {
 
   private take(bytes: Uint8Array): void {
     this.onBytes(bytes.length);
+    this.heardAt = Date.now();
+    this.isAsked = false;
     let message: unknown;
     try {
       message = decode(bytes);
@@ -132,6 +164,7 @@ export class Link {
       return;
     }
     this.closed = reason;
+    clearInterval(this.looking);
     for (const { reject } of this.waiting.values()) {
       reject(new ConnectionError(reason));
     }

@@ -8,7 +8,7 @@ import ssl as tls
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, cast
 
-from .follow import FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, Follow
+from .follow import FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, SILENT, Follow
 from .link import READ_SIZE, ConnectionEnded, Link, RequestError
 from .followed import FollowedView
 from .methods import PROTOCOL, Hello, Methods
@@ -183,6 +183,8 @@ class Client(Methods):
         if not self._follow.is_on:
             self._over(reason)
         else:
+            if SILENT in reason:
+                self._follow.note_silence(self.address)
             worlds = [view.world for view in self._subscriptions.values()]
             self._go(link, worlds[0] if worlds else self._world, ConnectionEnded(reason))
 
@@ -286,6 +288,7 @@ class Client(Methods):
         self.welcome = welcome
         self._hello["resume"] = welcome["resume"]
         self._follow.settle(address, welcome)
+        self._link.is_watched = self._follow.is_on
 
     async def _connect(self) -> None:
         failure: Exception = OSError("no address")

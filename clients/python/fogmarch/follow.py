@@ -1,8 +1,8 @@
 """What a client knows of its cluster, and when it looks for another node.
 
-A client is on one node at a time. It goes to another one when its connection ends, when a call is
-answered `moved`, and when a world that it views ends here but continues elsewhere. It asks the nodes
-it knows, the best guess first, where the world is (world.locate), repeatedly for `follow_s` seconds
+A client is on one node at a time. It goes to another one when its connection ends, when the node is
+silent, when a call is answered `moved`, and when a world that it views ends here but continues
+elsewhere. It asks the nodes it knows, the best guess first, where the world is (world.locate), repeatedly for `follow_s` seconds
 with growing pauses. On the new node it subscribes to its views again and sends calls without an
 answer again; commands have a command_id, so that each is carried out once.
 """
@@ -19,6 +19,8 @@ from .methods import COMMANDS
 FOLLOW_S = 30.0
 PAUSE_FIRST_S, PAUSE_LAST_S = 0.05, 1.0
 NODE_PATIENCE_S = 2.0  # for one node to answer, during a search
+QUIET_S = 1.0  # after so long without a message from its node, a client asks whether it is there
+SILENT = "the node is silent"
 NODES_MAX = 64
 GONE_S = 3.0  # for how long all nodes must deny the world: a new node knows of none yet
 
@@ -26,6 +28,31 @@ GONE_S = 3.0  # for how long all nodes must deny the world: a new node knows of 
 ONCE = frozenset({"map.upload", "replay.close", "replay.open", "replay.pause", "replay.play",
                   "replay.seek", "save.download", "token.create", "token.revoke", "world.create",
                   "world.destroy", "world.load", "world.save", "world.step"})
+
+
+class Silence:
+    """Whether a node is still there: one that is frozen, or without power, does not disconnect."""
+
+    def __init__(self) -> None:
+        self._since = time.monotonic()
+        self._asked = False
+
+    def heard(self) -> None:
+        """Something came."""
+        self._since, self._asked = time.monotonic(), False
+
+    @property
+    def left_s(self) -> float:
+        """Seconds until due(), if nothing comes."""
+        patience = NODE_PATIENCE_S if self._asked else QUIET_S
+        return max(self._since + patience - time.monotonic(), 1e-6)
+
+    def due(self) -> str:
+        """What to do when `left_s` are over: "ask" with a ping, or the node counts as "gone"."""
+        if self._asked:
+            return "gone"
+        self._since, self._asked = time.monotonic(), True
+        return "ask"
 
 
 class Follow:
@@ -37,13 +64,15 @@ class Follow:
         self.refused: set[str] = set()  # nodes that refused hello; each is asked once in a search
         self.is_on = False  # the server is a node of a cluster
         self.ticket: str | None = None  # for the node where the world is
+        self._silent: str | None = None  # the node that the client has left because it was silent
+        self._silent_until = 0.0  # when to ask it as well
         self._guess: str | None = None  # the address of that node
         self._command = random.randrange(1, 1 << 51)
 
     def settle(self, address: str, welcome: Mapping[str, Any]) -> None:
         """The client is on a node, whose hello names the others."""
         self.is_on = self.follow_s > 0 and bool(welcome.get("node"))
-        self.ticket = self._guess = None
+        self.ticket = self._guess = self._silent = None
         known = [address, *(seed["tcp"] for seed in welcome.get("seeds", ())), *self.nodes]
         self.nodes = list(dict.fromkeys(known))[:NODES_MAX]
 
@@ -51,6 +80,10 @@ class Follow:
         """`moved` has said where a world is, and how to be let in there."""
         self._guess = place.get("tcp") or None
         self.ticket = place.get("ticket") or None
+
+    def note_silence(self, address: str) -> None:
+        """A node is silent. The others will soon say who has its worlds; it is asked last, and later."""
+        self._silent, self._silent_until = address, time.monotonic() + NODE_PATIENCE_S
 
     def greeting(self, hello: Mapping[str, Any]) -> dict[str, Any]:
         """What to say to a node."""
@@ -69,15 +102,21 @@ class Follow:
         return Search(self)
 
     def checked(self, address: str) -> str:
-        """The address, unless that node has refused hello. Raises OSError."""
+        """The address, unless that node has refused hello, or is silent. Raises OSError."""
         if address in self.refused:
             raise OSError(f"{address} has the world, and refused this client")
+        if address == self._silent and time.monotonic() < self._silent_until:
+            raise OSError(f"{address} has the world, and is silent")
         return address
 
     def candidates(self) -> list[str]:
         """Nodes to ask, the best guess first."""
         known = [self._guess, *self.nodes] if self._guess else self.nodes
-        return [address for address in dict.fromkeys(known) if address not in self.refused]
+        nodes = [address for address in dict.fromkeys(known) if address not in self.refused]
+        if self._silent in nodes and len(nodes) > 1:
+            nodes.remove(self._silent)
+            nodes += [self._silent] if time.monotonic() >= self._silent_until else []
+        return nodes
 
 
 class Search:

@@ -8,6 +8,8 @@ from typing import Any
 
 import msgpack
 
+from .follow import SILENT, Silence
+
 REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
 READ_SIZE = 1 << 18
 
@@ -41,6 +43,8 @@ class Link:
         self._on_over = over
         self._next = 1
         self._waiting: dict[int, tuple[str, asyncio.Future[Any]]] = {}
+        self.is_watched = False  # whether it ends when the server is silent
+        self._silence = Silence()
         self._task = asyncio.create_task(self._read())
 
     async def ask(self, method: str, given: Mapping[str, Any]) -> Any:
@@ -82,13 +86,29 @@ class Link:
         unpacker = msgpack.Unpacker(raw=False, strict_map_key=False, max_buffer_size=1 << 30)
         reason = "the server disconnected"
         try:
-            while data := await self._reader.read(READ_SIZE):
+            while data := await self._read_some():
                 unpacker.feed(data)
                 for message in unpacker:
                     self._take(message)
         except OSError as error:
             reason = f"the server is gone: {error}"
         self.over(reason)
+
+    async def _read_some(self) -> bytes:
+        """Empty: the server has disconnected. Raises OSError, also when it is silent."""
+        while True:
+            try:
+                async with asyncio.timeout(self._silence.left_s):
+                    data = await self._reader.read(READ_SIZE)
+                self._silence.heard()
+                return data
+            except TimeoutError:
+                if not self.is_watched:
+                    self._silence.heard()
+                elif self._silence.due() == "gone":
+                    raise OSError(SILENT) from None
+                else:
+                    self._writer.write(msgpack.packb([REQUEST, 0, "ping", [{}]]))
 
     def _take(self, message: list[Any]) -> None:
         if message[0] == RESPONSE:

@@ -12,7 +12,9 @@ from typing import Any, NoReturn, cast
 import msgpack
 
 from .client import MOVED, address_of, addresses_of, hello_of, tls_context
-from .follow import FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, Follow
+from .follow import (
+    FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, SILENT, Follow, Silence,
+)
 from .followed import FollowedView
 from .link import NOTIFICATION, READ_SIZE, REQUEST, RESPONSE, ConnectionEnded, RequestError
 from .methods import Hello
@@ -31,6 +33,8 @@ class PlainLink:
     def __init__(self, connection: socket.socket, timeout_s: float | None,
                  route: Callable[[PlainLink, str, dict[str, Any]], None]) -> None:
         self.end: str | None = None
+        self.is_watched = False  # whether it ends when the server is silent
+        self._silence = Silence()
         self._socket = connection
         self._timeout_s = timeout_s
         self._route = route
@@ -78,16 +82,9 @@ class PlainLink:
 
     def read(self, deadline: float | None) -> None:
         """Reads once, and handles what came. Raises ConnectionEnded, TimeoutError after the deadline."""
-        if self.end is not None:
-            raise ConnectionEnded(self.end)
-        left = None if deadline is None else max(deadline - time.monotonic(), 1e-6)
-        self._socket.settimeout(left)
-        try:
-            data = self._socket.recv(READ_SIZE)
-        except TimeoutError:
-            raise
-        except OSError as error:
-            self._over(f"the server is gone: {error}")
+        data = None
+        while data is None:
+            data = self._read_some(deadline)
         if not data:
             self._over("the server disconnected")
         self._unpacker.feed(data)
@@ -99,6 +96,28 @@ class PlainLink:
                 self.send([NOTIFICATION, "ping", [{"time": message[2][0]["time"]}]])
             elif message[0] == NOTIFICATION:
                 self._route(self, message[1], message[2][0])
+
+
+    def _read_some(self, deadline: float | None) -> bytes | None:
+        """None: nothing yet. Raises as read()."""
+        if self.end is not None:
+            raise ConnectionEnded(self.end)
+        waits = [] if deadline is None else [max(deadline - time.monotonic(), 1e-6)]
+        waits += [self._silence.left_s] if self.is_watched else []
+        self._socket.settimeout(min(waits, default=None))
+        try:
+            data = self._socket.recv(READ_SIZE)
+        except TimeoutError:
+            if deadline is not None and time.monotonic() >= deadline:
+                raise
+            if self.is_watched and self._silence.due() == "gone":
+                self._over(SILENT)
+            self.send([REQUEST, 0, "ping", [{}]])
+            return None
+        except OSError as error:
+            self._over(f"the server is gone: {error}")
+        self._silence.heard()
+        return data
 
 
 class PlainClient(PlainMethods):
@@ -166,6 +185,7 @@ class PlainClient(PlainMethods):
                 if was_late or not self._follow.is_on or method in ONCE:
                     raise
                 was_late = True
+                self._follow.note_silence(self.address)
                 self._seek(given.get("world"), error)
             except ConnectionEnded as error:
                 self._lost(error)
@@ -224,6 +244,8 @@ class PlainClient(PlainMethods):
     def _lost(self, error: ConnectionEnded) -> None:
         """The connection is over. Finds another one, or raises ConnectionEnded."""
         if self._follow.is_on and self._end is None:
+            if str(error) == SILENT:
+                self._follow.note_silence(self.address)
             self._seek(next((view.world for view in self._views.values()), self._world), error)
             return
         self._end = self._end or str(error)
@@ -318,6 +340,7 @@ class PlainClient(PlainMethods):
         self.welcome = welcome
         self._hello["resume"] = welcome["resume"]
         self._follow.settle(address, welcome)
+        self._link.is_watched = self._follow.is_on
 
     def _connect(self) -> None:
         failure: Exception = OSError("no address")

@@ -168,6 +168,8 @@ int fm_client_fd(const fm_client *client);
 short fm_client_events(const fm_client *client);
 
 /// Milliseconds until fm_client_expire() may have something to do, rounded up; -1: nothing waits.
+/// A client that follows its world (fm_client_options.follow_ms) waits all the time: whether its
+/// node is silent.
 int fm_client_timeout_ms(const fm_client *client);
 
 /// Reads available bytes, up to a bound, and delivers messages. @return FM_OK or FM_ERR_IO
@@ -176,7 +178,9 @@ FM_CHECKED fm_status fm_client_on_readable(fm_client *client);
 /// Sends what the socket accepts. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_client_flush(fm_client *client);
 
-/// Ends requests that have timed out.
+/// Ends requests that have timed out. In a cluster it also asks a node whether it is there, after a
+/// second without a byte from it, and follows the world elsewhere after two more; so it may read,
+/// and deliver messages.
 void fm_client_expire(fm_client *client);
 
 /// Polls once, for at most timeout_ms (-1: no limit), and does all of the above.

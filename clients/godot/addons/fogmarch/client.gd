@@ -52,6 +52,8 @@ var _follow = Follow.new()
 var _probing = {} # id: function; of the requests to a node that may be the right one
 var _is_tried = false # such a node is connected, or about to be
 var _last_world = 0 # that a request has named
+var _heard_at = 0 # when the node said something, or was asked whether it is there
+var _is_asked = false
 var _views = {} # by subscription
 var _to_subscribe = [] # views; the first of them is being answered
 var _output
@@ -225,6 +227,21 @@ func update():
 	if status == StreamPeerTCP.STATUS_CONNECTED and state != CLOSED and (state != SEEKING or _is_tried):
 		_flush()
 		_read()
+		_watch()
+
+
+# A node that is frozen, or without power, does not disconnect.
+func _watch():
+	if state != OPEN or not _follows():
+		return
+	var quiet_ms = Port.now_ms() - _heard_at
+	if _is_asked and quiet_ms > Follow.NODE_PATIENCE_MS:
+		_follow.silent = address
+		_lose("the node is silent")
+	elif not _is_asked and quiet_ms > Follow.QUIET_MS:
+		_heard_at = Port.now_ms()
+		_is_asked = true
+		_put([0, 0, "ping", [{}]]) # nobody waits for its answer
 
 
 func _poll():
@@ -260,6 +277,8 @@ func _read():
 		if data[0] != OK:
 			_lose("the server disconnected")
 			return
+		_heard_at = Port.now_ms()
+		_is_asked = false
 		var input = _input
 		input.feed(data[1])
 		var message = input.take()
@@ -451,6 +470,8 @@ func _on_located(answer):
 		_drop_node(str(answer["error"]["message"]), answer["error"]["name"] == "no_world")
 	elif answer["result"]["here"]:
 		_adopt_node()
+	elif _follow.is_silent(str(answer["result"]["tcp"])):
+		_drop_node("the world's node is silent", false)
 	else:
 		_drop_node("the world is not there", false)
 		_connect_to(str(answer["result"]["tcp"]))

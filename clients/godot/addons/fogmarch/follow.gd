@@ -7,6 +7,7 @@
 const Port = preload("engine.gd")
 
 const NODE_PATIENCE_MS = 2000 # for one node to answer
+const QUIET_MS = 1000 # after so long without a message a client asks whether its node is there
 const GONE_MS = 3000 # for how long all must deny the world: a new node knows of none yet
 const PAUSE_FIRST_MS = 50
 const PAUSE_LAST_MS = 1000
@@ -30,6 +31,7 @@ var why = "" # why the last node was not the right one
 var since = 0
 var is_right = false # the node that is asked has the world, as another one says
 var ticket = "" # for the node where the world is
+var silent = "" # the node that the client has left because it was silent
 
 var _guess = ""
 var _at = 0
@@ -43,6 +45,7 @@ var _command = 0
 func settle(address, welcome):
 	is_node = str(welcome.get("node", "")) != ""
 	is_seeking = false
+	silent = ""
 	ticket = ""
 	_guess = ""
 	nodes.erase(address)
@@ -88,6 +91,8 @@ func next():
 		return address
 	if now < _pause_until:
 		return ""
+	if _at < nodes.size() and is_silent(nodes[_at]):
+		_at += 1
 	if _at < nodes.size():
 		_at += 1
 		return nodes[_at - 1]
@@ -95,6 +100,11 @@ func next():
 	_pause_until = now + _pause_ms
 	_pause_ms = PAUSE_LAST_MS if 2 * _pause_ms > PAUSE_LAST_MS else 2 * _pause_ms
 	return ""
+
+
+# Whether not to ask a node yet: the others will soon say who has its worlds.
+func is_silent(address):
+	return address == silent and nodes.size() > 1 and Port.now_ms() - since < NODE_PATIENCE_MS
 
 
 # A node was not the right one. `denies`: it says that there is no such world.
