@@ -154,6 +154,7 @@ void fm_world_destroy(fm_world *world)
     fm_buildings_fini(&world->map.buildings);
     fm_buildings_seen_fini(&world->map.buildings_shown, &memory);
     fm_unit_index_fini(&world->orders.unit_index, &memory);
+    fm_lookouts_fini(&world->orders.lookouts, &memory);
     fm_cells_of_tiles_fini(&world->orders.cells_of_tiles, &memory);
     fm_enemy_tiles_fini(&world->orders.enemy_tiles, &memory);
     fm_line_of_sight_destroy(world->map.sight);

@@ -7,6 +7,7 @@
 #include "core/orders/retreat.h"
 #include "core/world/agent.h"
 #include "core/world/given_orders.h"
+#include "core/world/lookouts.h"
 #include "core/world/team.h"
 #include "core/world/world_parts.h"
 
@@ -76,6 +77,7 @@ void fm_goal_search_progress(fm_world *world, struct fm_agent *agent)
     }
     if (wanted && agent->order.kind != FM_ORDER_EXPLORE) {
         fm_unit_index_refresh(world);
+        fm_lookouts_refresh(world);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "core/orders/target.h"
 #include "core/world/agent.h"
 #include "core/world/enemy_near.h"
+#include "core/world/lookouts.h"
 #include "core/world/team.h"
 #include "core/world/unit_index.h"
 
@@ -30,12 +31,13 @@ static void look_for_enemies(fm_world *world, struct fm_agent *agent)
 {
     struct fm_order *order = &agent->order;
     fm_unit_index_refresh(world);
+    fm_lookouts_refresh(world);
     const struct fm_agent *enemy = fm_enemy_near(world, agent->team, agent->cell, order->radius);
     if (enemy != NULL) {
         order->follow.post = enemy->cell;
     } else if (order->follow.post != FM_CELL_NONE &&
                (!is_near(world, agent, order->follow.post) ||
-                fm_unit_index_sees(world, agent->team, order->follow.post))) {
+                fm_lookouts_see(world, agent->team, order->follow.post))) {
         order->follow.post = FM_CELL_NONE;
     }
 }

@@ -5,15 +5,22 @@
 #include "core/orders/order_end.h"
 #include "core/world/agent.h"
 #include "core/world/interval.h"
+#include "core/world/lookouts.h"
 #include "core/world/unit_index.h"
 
-static bool is_seen(fm_world *world, uint32_t team, uint32_t other, fm_cell cell)
+static void look_again(fm_world *world)
 {
-    if (other == team) {
+    fm_unit_index_refresh(world);
+    fm_lookouts_refresh(world);
+}
+
+static bool is_seen(fm_world *world, uint32_t team, const struct fm_agent *other)
+{
+    if (other->team == team) {
         return true;
     }
-    fm_unit_index_refresh(world);
-    return fm_unit_index_sees(world, team, cell);
+    look_again(world);
+    return fm_lookouts_see_agent(world, team, other);
 }
 
 // An agent that is gone. It counts as seen to die if the team sees where it stood. What has become
@@ -25,7 +32,8 @@ static bool is_death_seen(fm_world *world, uint32_t team, fm_agent_id id)
         const fm_agent_left *left = &interval->removed[i];
         if (left->reason == FM_LEAVE_REMOVED && left->id.index1 == id.index1 &&
             left->id.generation == id.generation) {
-            return is_seen(world, team, left->team, left->cell);
+            look_again(world);
+            return left->team == team || fm_lookouts_see(world, team, left->cell);
         }
     }
     return false; // it died before the order's turn came
@@ -37,7 +45,7 @@ bool fm_target_may_name(fm_world *world, uint32_t team, fm_order_kind kind, fm_a
     if (agent == NULL || (kind == FM_ORDER_GUARD && agent->team != team)) {
         return false;
     }
-    return is_seen(world, team, agent->team, agent->cell);
+    return is_seen(world, team, agent);
 }
 
 bool fm_target_is_lost(const struct fm_order *order)
@@ -64,7 +72,7 @@ bool fm_target_track(fm_world *world, struct fm_agent *agent)
         fm_agent_end_order(world, agent, FM_END_TARGET_DIED);
         return false;
     }
-    bool seen = target != NULL && is_seen(world, agent->team, target->team, target->cell);
+    bool seen = target != NULL && is_seen(world, agent->team, target);
     if (seen) {
         order->follow.post = target->cell;
     } else {

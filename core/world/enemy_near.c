@@ -5,6 +5,7 @@
 #include "core/base/random.h"
 #include "core/world/agent_marks.h"
 #include "core/world/given_orders.h"
+#include "core/world/lookouts.h"
 #include "core/world/team.h"
 #include "core/world/tile_cells.h"
 #include "core/world/true_map.h"
@@ -73,13 +74,14 @@ static void look_at(fm_world *world, uint32_t team, uint32_t tile, uint64_t cell
     struct fm_world_orders *orders = fm_world_edit_orders(world);
     const struct fm_agent *slots = fm_world_agents(world)->slots;
     const fm_tile_cells *known = fm_tile_cells_know(world, tile);
+    fm_lookouts_refresh(world);
     for (uint32_t word = 0; word < FM_COUNT_OF(known->occupied); word++) {
         for (uint64_t bits = known->occupied[word]; bits != 0; bits &= bits - 1) {
             uint32_t place = word * 64 + (uint32_t)__builtin_ctzll(bits);
             uint32_t slot = fm_tile_cells_enemy(world, tile, place, team);
             if (slot != FM_SLOT_NONE) {
                 orders->enemy_tiles.examined += 1;
-                cells[word] |= fm_unit_index_sees(world, team, slots[slot].cell) ? bits & -bits : 0;
+                cells[word] |= fm_lookouts_see_agent(world, team, &slots[slot]) ? bits & -bits : 0;
             }
         }
     }

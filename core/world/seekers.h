@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/search/frontier.h"
-#include "core/world/unit_index.h"
+#include "core/world/enemies.h"
 
 typedef enum fm_goal_search_state {
     FM_GOAL_SEARCH_IDLE,

@@ -1,5 +1,5 @@
-// core/world/unit_index.h: which units stand near a cell, and which see it: the living agents by
-// tile of 16 x 16 cells.
+// core/world/unit_index.h: which units stand near a cell: the living agents by tile of 16 x 16
+// cells.
 //
 // Rebuilt when a stage or a command needs it, and good until the next agent moves, is born or dies.
 // Within a tile agents are in slot order.
@@ -12,7 +12,7 @@
 
 struct fm_agent;
 
-#define FM_UNIT_INDEX_TILE_SHIFT 4u // at most 4: tile_marks in unit_index.c has 256 bits
+#define FM_UNIT_INDEX_TILE_SHIFT 4u // at most 4: tiles' marks have 256 bits
 
 typedef struct fm_unit_index {
     uint32_t columns, rows; // tiles
@@ -71,30 +71,3 @@ void fm_unit_index_refresh(fm_world *world);
 void fm_unit_index_forget(fm_world *world);
 
 void fm_unit_index_fini(fm_unit_index *unit_index, const fm_memory *memory);
-
-/// Whether some agent of the team sees a cell now.
-bool fm_unit_index_sees(const fm_world *world, uint32_t team, fm_cell cell);
-
-// The cells where a team sees agents of other teams, each once, by tile. Begins zeroed.
-typedef struct fm_enemies {
-    fm_cell *cells;
-    uint32_t count, capacity;
-    uint64_t tick; // when they were gathered, plus 1
-} fm_enemies;
-
-/// Gathers what a team sees, once in a tick at most, however many of its agents ask. The thread
-/// that works for the team.
-///
-/// @return FM_OK or FM_ERR_NO_MEMORY, then nothing is seen, and the next call tries again
-FM_CHECKED fm_status fm_enemies_refresh(const fm_world *world, uint32_t team, fm_enemies *enemies);
-
-void fm_enemies_fini(fm_enemies *enemies, const fm_memory *memory);
-
-/// Those within `radius` cells (as the crow flies) of a cell, nearest first; of equally near ones
-/// those that come first in the list. Looks only into tiles that may hold one nearer than those
-/// found.
-///
-/// @param capacity  at least 1
-/// @return how many, at most `capacity`
-uint32_t fm_enemies_near(const fm_world *world, const fm_enemies *enemies, fm_cell cell,
-                         uint32_t radius, fm_cell *cells, uint32_t capacity);

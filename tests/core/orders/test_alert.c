@@ -189,7 +189,7 @@ static fm_agent_id nearest_of(const struct order_scene *scene, const fm_agent_id
             (distance == best_distance && (!is_tie || other.cell < best.cell ||
                                            (other.cell == best.cell && other.team < best.team)));
         if (other.team != unit.team && is_better &&
-            fm_unit_index_sees(scene->world, unit.team, other.cell)) {
+            fm_lookouts_see(scene->world, unit.team, other.cell)) {
             best = other;
             best_distance = distance;
             found = units[k];

@@ -4,8 +4,10 @@
 // short time, and by going through all of them. Both must name the same ones in the same order.
 
 #include "core/world/agent_marks.h"
+#include "core/world/enemies.h"
 #include "core/world/enemy_near.h"
 #include "core/world/given_orders.h"
+#include "core/world/lookouts.h"
 #include "core/world/true_map.h"
 #include "core/world/unit_index.h"
 #include "tests/support/order_scene.h"
@@ -33,6 +35,7 @@ static struct order_scene make_scene(fm_random *random, uint32_t count)
     }
     scene_run(&scene, 1);
     fm_unit_index_refresh(scene.world);
+    fm_lookouts_refresh(scene.world);
     return scene;
 }
 
@@ -87,7 +90,7 @@ static const struct fm_agent *nearest_of_all(const fm_world *world, uint32_t tea
         const struct fm_agent *agent = &agents->slots[slot];
         if (agent->team != team && distance_of(world, agent->cell, cell) <= reach &&
             (best == NULL || is_nearer(world, cell, agent, best)) &&
-            fm_unit_index_sees(world, team, agent->cell)) {
+            fm_lookouts_see(world, team, agent->cell)) {
             best = agent;
         }
     }
