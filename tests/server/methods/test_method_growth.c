@@ -5,8 +5,10 @@
 // next tick and its deltas. The whole server runs in one thread (tests/fuzz/live.h). Quadratic work
 // stops all worlds for seconds, long before a limit refuses the request.
 //
-// Deeds on agents, paths, streams and numbers are here; growth_worlds.c has the others.
+// Deeds on agents, paths, streams and numbers are here; growth_orders.c has each kind of order and
+// what changes living units, growth_worlds.c the others.
 
+#include "tests/server/methods/growth_orders.h"
 #include "tests/server/methods/growth_scene.h"
 #include "tests/server/methods/growth_worlds.h"
 #include "tests/support/counted_work.h"
@@ -405,12 +407,17 @@ static const struct deed deeds[] = {
 
 static uint32_t deed_count(void)
 {
-    return FM_COUNT_OF(deeds) + deeds_of_worlds_count;
+    return FM_COUNT_OF(deeds) + deeds_of_orders_count + deeds_of_worlds_count;
 }
 
 static const struct deed *deed_at(uint32_t i)
 {
-    return i < FM_COUNT_OF(deeds) ? &deeds[i] : &deeds_of_worlds[i - FM_COUNT_OF(deeds)];
+    if (i < FM_COUNT_OF(deeds)) {
+        return &deeds[i];
+    }
+    i -= FM_COUNT_OF(deeds);
+    return i < deeds_of_orders_count ? &deeds_of_orders[i]
+                                     : &deeds_of_worlds[i - deeds_of_orders_count];
 }
 
 static uint64_t count(const struct deed *deed, uint32_t scale)
@@ -453,7 +460,8 @@ static void every_method_is_asked(void **state)
             i += 1;
         }
         if (i == deed_count()) {
-            fail_msg("%s has no line in deeds[] or deeds_of_worlds[]", fm_method_name(method));
+            fail_msg("%s has no line in deeds[], deeds_of_orders[] or deeds_of_worlds[]",
+                     fm_method_name(method));
         }
     }
 }
