@@ -79,6 +79,16 @@ def mirrors_agree():
                         assert shown(view.mirror) == mirror.state(), tick
                 assert any(building.team == team for building in views[0].mirror.buildings.values())
                 assert moving == set(agents), "all went somewhere"
+                await client.agent_place(world=world, agents=agents[:2], cells=base * 2, place="nearest")
+                await client.agent_board(world=world, agents=agents[1:2], carrier=agents[0], radius=8)
+                await client.world_step(world=world, ticks=1)
+                await client.agent_remove(world=world, agents=agents[:1])
+                await client.world_step(world=world, ticks=1)
+                died = []
+                while views[0].mirror.tick < 61:
+                    await views[0].next()
+                    died += views[0].mirror.died
+                assert died == agents[1:2], "with its carrier"
                 await views[0].end()
 
         asyncio.run(play())

@@ -110,6 +110,16 @@ def face(admin, world, agent, enemy):
     admin.call("world.step", world=world, ticks=3)
 
 
+def sink(admin, world):
+    """An agent of the first team dies while another one carries it. Returns the one that was carried."""
+    ship, aboard = admin.call("agent.spawn", world=world, team=1, place="nearest", cells=[20, 20, 21, 20])["agents"]
+    admin.call("agent.board", world=world, agents=[aboard], carrier=ship, radius=8)
+    admin.call("world.step", world=world, ticks=1)
+    admin.call("agent.remove", world=world, agents=[ship])
+    admin.call("world.step", world=world, ticks=1)
+    return aboard
+
+
 def same(direct, relayed):
     """Waits until both show the same. Deltas may cover different ticks, so the views' last ticks may differ."""
     def is_same():
@@ -164,6 +174,10 @@ def relaying():
                 play(admin, source, world, agents)
                 for direct, relayed in pairs:
                     same(direct, relayed)
+            aboard = sink(admin, world)
+            for direct, relayed in pairs:
+                same(direct, relayed)
+            assert all(relayed.died == [aboard] for _, relayed in pairs[2:4]), "the view of its team"
             assert all(told_once(direct) == told_once(relayed) for direct, relayed in pairs)
             assert all(relayed.deltas > 3 for _, relayed in pairs[:4])
             view = pairs[1][1]

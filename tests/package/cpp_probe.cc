@@ -31,6 +31,7 @@ fogmarch::View *view;
 std::map<std::uint64_t, fm_mirror_agent> agents;
 std::vector<std::uint32_t> looks;
 std::vector<fm_mirror_ended> ends;
+std::vector<std::uint64_t> died; // while others carried them
 std::string over;
 bool is_wrong; // a callback contradicts another
 
@@ -60,6 +61,7 @@ void follow()
     };
     view->on_moved = [](const fm_mirror_agent &agent) { agents[agent.id] = agent; };
     view->on_order_ended = [](const fm_mirror_ended &order) { ends.push_back(order); };
+    view->on_died = [](std::uint64_t id) { died.push_back(id); };
     view->on_ended = [](const std::string &why) { over = why; };
 }
 
@@ -146,6 +148,10 @@ void print_shown()
                     static_cast<unsigned long long>(ends[i].agent),
                     static_cast<int>(ends[i].reason), fm_cell_x(ends[i].cell),
                     fm_cell_y(ends[i].cell));
+    }
+    std::printf("],\"died\":[");
+    for (std::size_t i = 0; i < died.size(); i++) {
+        std::printf("%s%llu", i == 0 ? "" : ",", static_cast<unsigned long long>(died[i]));
     }
     std::printf("]}\n");
 }

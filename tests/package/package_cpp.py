@@ -92,8 +92,18 @@ def the_view_shows_what_the_bytes_say(probe_of):
             for agent, (whose, x, y, _) in state[2].items():
                 truth = client.call("debug.inspect", world=world, agent=agent)
                 assert (truth["team"], truth["cell"]) == (whose, [x, y]), agent
+            ship, aboard = agents[3:5]
+            client.call("agent.place", world=world, agents=[ship, aboard], cells=base * 2, place="nearest")
+            client.call("agent.board", world=world, agents=[aboard], carrier=ship, radius=8)
+            client.call("world.step", world=world, ticks=1)
+            client.call("agent.remove", world=world, agents=[ship])
+            client.call("world.step", world=world, ticks=1)
+            mirror_until(client, mirrors, 61)
+            for number, mirror in mirrors.items():
+                state, said = probes[number].shown(61)
+                assert state == mirror.state() and said["died"] == mirror.died == [aboard], said
             client.call("world.destroy", world=world)
-            assert probe.shown(60)[1]["end"] == "the world has ended"
+            assert probe.shown(62)[1]["end"] == "the world has ended"
 
 
 def a_view_that_moves_and_one_that_goes_on(probe_of):
