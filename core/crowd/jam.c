@@ -43,6 +43,8 @@ static const struct attempt {
 #define STILL_FACTOR 4u                 // more work in a tick where the team stands still,
 #define STILL_UNITS  64u // and so few take part: a step of these costs less for each of them
 #define QUEUE_MAX    3u  // units that wait for each other, as far as is looked
+#define STEPS_MAX    64u // of a plan, while others wait,
+#define LONG_PERIOD  4u  // but for each such number of looks around
 #define ANCHORS_MAX  (FM_KNOT_KINDS_MAX * FM_KNOT_CELLS_MAX)
 #define UNDER_MAX    (FM_KNOT_SIZE_MAX * FM_KNOT_SIZE_MAX)
 
@@ -272,6 +274,41 @@ static void gather(fm_world *world, struct fm_jam *jam, const struct fm_agent *f
     }
 }
 
+static bool leads(const fm_view *view, fm_cell cell, uint32_t first, uint32_t second)
+{
+    return fm_view_moves(view, cell) >> first & 1 &&
+           fm_view_moves(view, fm_cell_step(cell, first)) >> second & 1;
+}
+
+// Whether the two cells of a step are on a common circle: of three where it is diagonal, else of
+// four, to its left or right.
+static bool is_on_circle(const fm_view *view, fm_cell cell, uint32_t d)
+{
+    bool is_diagonal = d & 1;
+    uint32_t turn = is_diagonal ? 1 : 2;
+    uint32_t right = (d + turn) % FM_DIRECTION_COUNT, left = (d - turn) % FM_DIRECTION_COUNT;
+    if (is_diagonal) {
+        return leads(view, cell, left, right) || leads(view, cell, right, left);
+    }
+    return (leads(view, cell, left, d) && leads(view, cell, d, left)) ||
+           (leads(view, cell, right, d) && leads(view, cell, d, right));
+}
+
+// Whether all units are of one cell, and all steps from their ground are on circles: there the
+// oldest unit gets through without help (pibt.h), and a plan would only hold up those who pass.
+static bool is_open_ground(const fm_world *world, const struct fm_jam *jam)
+{
+    const fm_view *view = fm_world_class_view(world, jam->team, jam->classes[0]);
+    for (uint32_t i = 0; i < jam->cell_count; i++) {
+        for (uint32_t moves = fm_view_moves(view, jam->cells[i]); moves != 0; moves &= moves - 1) {
+            if (!is_on_circle(view, jam->cells[i], (uint32_t)__builtin_ctz(moves))) {
+                return false;
+            }
+        }
+    }
+    return jam->kind_count == 1 && jam->kinds[0].size == 1;
+}
+
 // Of the way to a goal outside: the last cell that lies within.
 static uint16_t way_out(fm_world *world, struct fm_jam *jam, const struct fm_agent *agent)
 {
@@ -376,6 +413,9 @@ static bool begin_search(fm_world *world, struct fm_jam *jam, const struct fm_ag
     memset(jam->table, 0, sizeof jam->table);
     memset(jam->reached, 0, sizeof jam->reached);
     gather(world, jam, first);
+    if (is_open_ground(world, jam)) {
+        return false;
+    }
     set_goals(world, jam);
     const fm_knot_ground ground = {.cell_count = jam->cell_count,
                                    .kind_count = jam->kind_count,
@@ -732,6 +772,14 @@ static bool is_still(fm_world *world, uint32_t number)
     return true;
 }
 
+// Whether a plan would hold up others who wait for too long. Now and then that is right: it may be
+// the only one that gets them out of each other's way.
+static bool is_too_long(fm_world *world, const struct fm_jam *jam)
+{
+    return fm_knot_steps(jam->knot) > STEPS_MAX && do_others_wait(world, jam) &&
+           world->tick / FM_JAM_TICKS % LONG_PERIOD != 0;
+}
+
 // Begins the next attempt that may be made and has something to search for: on a small piece of
 // ground the first unit's goal may be out of reach that is within it on a larger one.
 static bool begin_next(fm_world *world, struct fm_jam *jam)
@@ -756,6 +804,9 @@ static void search(fm_world *world, struct fm_jam *jam)
         hold(world, jam);
         return;
     case FM_KNOT_FOUND:
+        if (is_too_long(world, jam)) {
+            break;
+        }
         jam->is_found = true;
         note_help(world, jam, FM_HELP_PLAN);
         follow(world, jam);

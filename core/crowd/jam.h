@@ -8,7 +8,9 @@
 //   SEARCHING: the units around it, on the ground around it, wait while a joint search (knot.h) for
 //   a plan continues that brings all whose places lie there home. Is none found, and no other unit
 //   of the team waits for help, more ground is taken, or less, or only those take part who are not
-//   at home, or it is enough that the one gets through.
+//   at home, or it is enough that the one gets through. On open ground, where the oldest unit gets
+//   through in any case (pibt.h), nothing is searched for; and a long plan, which others who wait
+//   would have to stand out, counts as found only now and then.
 //          │                                     │
 //          v                                     └── none either: as before, until the next time
 //   FOLLOWING: they step as the plan says, or wait while somebody else is in the way.

@@ -248,19 +248,19 @@ static void nobody_starves_between_pillars(void **state)
     }
 }
 
-#define BRIDGE_EACH   200u
-#define BRIDGE_LENGTH 20u
+#define BRIDGE_EACH 200u
 
-// Two crowds change sides over a bridge three cells wide.
-static void all_get_over_the_bridge(void **state)
+// Two crowds change sides over a bridge.
+static void get_over_a_bridge(uint32_t bridge_width, uint32_t length, uint32_t ticks_max)
 {
-    (void)state;
-    uint32_t bank = 20, height = 21, width = 2 * bank + BRIDGE_LENGTH;
+    uint32_t bank = 20, height = 21, width = 2 * bank + length;
+    uint32_t first = (height - bridge_width) / 2;
     fm_world_rules rules = crowd_rules();
     fm_grid *grid;
     assert_int_equal(fm_grid_create(width, height, &fm_memory_libc, &grid), FM_OK);
     for (uint32_t y = 0; y < height; y++) {
-        for (uint32_t x = bank; x < bank + BRIDGE_LENGTH && (y < 9 || y > 11); x++) {
+        bool is_water = y < first || y >= first + bridge_width;
+        for (uint32_t x = bank; x < bank + length && is_water; x++) {
             fm_grid_set(grid, fm_cell_at(x, y), FM_TERRAIN_WATER, FM_COST_FLOOR);
         }
     }
@@ -273,12 +273,28 @@ static void all_get_over_the_bridge(void **state)
         crowd_order(&stage, unit, i % 2 == 0 ? east : west, FM_UNREACHABLE_FAIL);
     }
     uint32_t ticks = crowd_run(&stage, 2 * BRIDGE_EACH, 2000);
-    // Three units per tick pass its middle, counting both directions, and the last one must leave
+    // In each tick so many pass its middle, counting both directions, and the last one must leave
     // it.
-    print_message("%u units each way over a bridge of 3 x %u cells: %u ticks, at least %u\n",
-                  BRIDGE_EACH, BRIDGE_LENGTH, ticks, (2 * BRIDGE_EACH + 2) / 3 + BRIDGE_LENGTH);
+    print_message("%u units each way over a bridge of %u x %u cells: %u ticks, at least %u\n",
+                  BRIDGE_EACH, bridge_width, length, ticks,
+                  (2 * BRIDGE_EACH + bridge_width - 1) / bridge_width + length);
     assert_int_equal(stage.ended[FM_END_ARRIVED], 2 * BRIDGE_EACH);
+    assert_true(ticks <= ticks_max);
     crowd_fini(&stage);
+}
+
+static void all_get_over_the_bridge(void **state)
+{
+    (void)state;
+    get_over_a_bridge(3, 20, 260);
+}
+
+// Nobody who stands in the way of a stream is taken for stuck, and no joint search stops it.
+static void a_stream_is_not_a_jam(void **state)
+{
+    (void)state;
+    get_over_a_bridge(3, 1, 250);
+    get_over_a_bridge(2, 20, 450);
 }
 
 // ---- who is pushed and who is not ---------------------------------------------------------------
@@ -858,6 +874,7 @@ int main(void)
         cmocka_unit_test(crossroads_are_crossed),
         cmocka_unit_test(nobody_starves_between_pillars),
         cmocka_unit_test(all_get_over_the_bridge),
+        cmocka_unit_test(a_stream_is_not_a_jam),
         cmocka_unit_test(enemies_are_not_pushed),
         cmocka_unit_test(who_holds_its_ground_is_not_pushed),
         cmocka_unit_test(a_crowd_packs_around_its_goal),
