@@ -43,7 +43,8 @@ struct fm_etcd {
     bool asked;             // a request was sent whole, and its answer has not come
     const char *path;       // of the request under way
     const fm_writer *body;
-    fm_writer in; // of the answer, as received
+    uint64_t begun_ns; // when it was
+    fm_writer in;      // of the answer, as received
 };
 
 // ---- members -----------------------------------------------------------------------------------
@@ -426,16 +427,36 @@ void fm_etcd_begin(fm_etcd *etcd, const char *path, const fm_writer *body)
     FM_ASSERT(!etcd->asked);
     etcd->path = path;
     etcd->body = body;
+    etcd->begun_ns = fm_clock_now_ns();
     char error[FM_ETCD_ERROR_SIZE]; // finish() tries again and reports it
-    (void)ask(etcd, fm_clock_now_ns() + FM_ETCD_TRY_MS * FM_NS_PER_MS, error);
+    (void)ask(etcd, etcd->begun_ns + FM_ETCD_TRY_MS * FM_NS_PER_MS, error);
+}
+
+void fm_etcd_wait(fm_etcd *const *clients, uint32_t count, uint64_t until_ns, bool *answered)
+{
+    fm_etcd_link *links[FM_ETCD_LINKS_MAX] = {NULL};
+    FM_ASSERT(count <= FM_ETCD_LINKS_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t over_ns = clients[i]->begun_ns + FM_ETCD_TRY_MS * FM_NS_PER_MS;
+        over_ns = clients[i]->asked ? over_ns : 0; // finish() tries again at once
+        until_ns = over_ns < until_ns ? over_ns : until_ns;
+        links[i] = &clients[i]->link;
+    }
+    fm_etcd_link_wait(links, count, until_ns, answered);
+    uint64_t now_ns = fm_clock_now_ns();
+    for (uint32_t i = 0; i < count; i++) {
+        answered[i] |=
+            !clients[i]->asked || now_ns >= clients[i]->begun_ns + FM_ETCD_TRY_MS * FM_NS_PER_MS;
+    }
 }
 
 fm_etcd_outcome fm_etcd_finish(fm_etcd *etcd, uint32_t timeout_ms, json_t **answer, char *error)
 {
-    uint64_t end_ns = fm_clock_now_ns() + timeout_ms * FM_NS_PER_MS;
+    uint64_t end_ns = etcd->begun_ns + timeout_ms * FM_NS_PER_MS;
     snprintf(error, FM_ETCD_ERROR_SIZE, "etcd: no member can be reached");
     for (bool again = etcd->access->user[0] != '\0';;) {
-        uint64_t try_ns = fm_clock_now_ns() + FM_ETCD_TRY_MS * FM_NS_PER_MS;
+        uint64_t from_ns = etcd->asked ? etcd->begun_ns : fm_clock_now_ns();
+        uint64_t try_ns = from_ns + FM_ETCD_TRY_MS * FM_NS_PER_MS;
         try_ns = try_ns < end_ns ? try_ns : end_ns;
         fm_etcd_outcome outcome = etcd->asked ? FM_ETCD_DONE : ask(etcd, try_ns, error);
         if (outcome == FM_ETCD_DONE) {

@@ -59,7 +59,14 @@ fm_etcd_outcome fm_etcd_call(fm_etcd *etcd, const char *path, const fm_writer *b
 /// Sends a request. fm_etcd_finish() returns the result; `body` must stay until then.
 void fm_etcd_begin(fm_etcd *etcd, const char *path, const fm_writer *body);
 
+/// Waits until the result of one of several begun requests can be had without waiting for an
+/// answer, or until then.
+///
+/// @param answered  receives which: it has come, or does not come; count entries
+void fm_etcd_wait(fm_etcd *const *clients, uint32_t count, uint64_t until_ns, bool *answered);
+
 /// Waits for the answer to what was begun; tries again where there is none, as fm_etcd_call().
+/// @param timeout_ms  from fm_etcd_begin() on
 fm_etcd_outcome fm_etcd_finish(fm_etcd *etcd, uint32_t timeout_ms, json_t **answer, char *error);
 
 // ---- requests and answers --------------------------------------------------------
@@ -85,9 +92,10 @@ char *fm_etcd_bytes(const json_t *object, const char *name, size_t *size);
 
 // ---- transactions: parts of their JSON ---------------------------------------------------------
 
-/// Appends a condition: a key has this value, or does not exist.
+/// Appends a condition: a key has this value, does not exist, or exists.
 void fm_etcd_compare_value(fm_writer *body, const char *key, const char *value);
 void fm_etcd_compare_absent(fm_writer *body, const char *key);
+void fm_etcd_compare_present(fm_writer *body, const char *key);
 
 /// The same: it was created at this revision and not replaced since. 0: it does not exist
 void fm_etcd_compare_created(fm_writer *body, const char *key, int64_t revision);

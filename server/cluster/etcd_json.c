@@ -84,6 +84,13 @@ void fm_etcd_compare_absent(fm_writer *body, const char *key)
     fm_etcd_compare_created(body, key, 0);
 }
 
+void fm_etcd_compare_present(fm_writer *body, const char *key)
+{
+    fm_etcd_put(body, "{\"target\":\"CREATE\",\"result\":\"GREATER\",\"create_revision\":\"0\",");
+    fm_etcd_put_text(body, "key", key);
+    fm_etcd_put(body, "}");
+}
+
 void fm_etcd_compare_created(fm_writer *body, const char *key, int64_t revision)
 {
     char text[80];

@@ -173,3 +173,24 @@ size_t fm_etcd_link_receive(fm_etcd_link *link, void *bytes, size_t size, uint64
     } while (count < 0);
     return (size_t)count;
 }
+
+void fm_etcd_link_wait(fm_etcd_link *const *links, uint32_t count, uint64_t until_ns,
+                       bool *readable)
+{
+    struct pollfd wanted[FM_ETCD_LINKS_MAX];
+    FM_ASSERT(count <= FM_ETCD_LINKS_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        wanted[i] = (struct pollfd){.fd = links[i]->fd, .events = POLLIN};
+        if (links[i]->tls != NULL && SSL_pending(links[i]->tls) > 0) {
+            until_ns = 0;
+        }
+    }
+    uint64_t now_ns = fm_clock_now_ns();
+    uint64_t left_ms = until_ns > now_ns ? (until_ns - now_ns) / FM_NS_PER_MS + 1 : 0;
+    (void)poll(wanted, count,
+               (int)(left_ms < 1000 ? left_ms : 1000)); // cut short: as if nothing came
+    for (uint32_t i = 0; i < count; i++) {
+        readable[i] =
+            wanted[i].revents != 0 || (links[i]->tls != NULL && SSL_pending(links[i]->tls) > 0);
+    }
+}

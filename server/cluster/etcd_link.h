@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define FM_ETCD_LINKS_MAX 64u // that are waited for at once
+
 struct ssl_st;
 
 typedef struct fm_etcd_link {
@@ -30,3 +32,8 @@ bool fm_etcd_link_send(fm_etcd_link *link, const void *bytes, size_t size, uint6
 
 /// @return bytes, 1..size; 0: closed by the member, failed, or silent until the deadline
 size_t fm_etcd_link_receive(fm_etcd_link *link, void *bytes, size_t size, uint64_t deadline_ns);
+
+/// Waits until one of several connections can be read, was closed or has failed, or until then.
+/// @param readable  receives which; count entries
+void fm_etcd_link_wait(fm_etcd_link *const *links, uint32_t count, uint64_t until_ns,
+                       bool *readable);

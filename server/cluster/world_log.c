@@ -72,7 +72,32 @@ static void pack_head(const fm_journal_head *head, fm_writer *out)
     }
 }
 
-// Writes the parts of a world's bytes, which are not read until a record names them.
+// The parts of a world's bytes, which are not read until a record names them.
+static void set_bytes(struct log_keyframe *keyframe, const fm_writer *packed)
+{
+    keyframe->size = packed->size;
+    keyframe->checksum = fm_bytes_checksum(packed->data, packed->size);
+    keyframe->part_count =
+        (uint32_t)((packed->size + FM_WORLD_LOG_PART_SIZE - 1) / FM_WORLD_LOG_PART_SIZE);
+}
+
+static void build_part(const fm_world_log_store *store, uint64_t number,
+                       const struct log_keyframe *keyframe, const fm_writer *packed, uint32_t part,
+                       fm_writer *body)
+{
+    char key[FM_WORLD_LOG_KEY_SIZE];
+    size_t at = part * FM_WORLD_LOG_PART_SIZE, left = packed->size - at;
+    fm_world_log_key(store, key, FM_WORLD_LOG_PART_KEY, number, keyframe->position, keyframe->epoch,
+                     part);
+    fm_writer_clear(body);
+    fm_etcd_put(body, "{");
+    fm_etcd_put_text(body, "key", key);
+    fm_etcd_put(body, ",");
+    fm_etcd_put_bytes(body, "value", packed->data + at,
+                      left < FM_WORLD_LOG_PART_SIZE ? left : FM_WORLD_LOG_PART_SIZE);
+    fm_etcd_put(body, "}");
+}
+
 static fm_status put_parts(fm_world_log_store *store, fm_etcd *etcd, uint64_t number,
                            struct log_keyframe *keyframe, const uint8_t *bytes, size_t size,
                            char *error)
@@ -80,22 +105,10 @@ static fm_status put_parts(fm_world_log_store *store, fm_etcd *etcd, uint64_t nu
     fm_writer packed = fm_writer_init(&fm_memory_libc);
     fm_writer body = fm_writer_init(&fm_memory_libc);
     fm_status status = fm_world_log_compress(bytes, size, &packed);
-    keyframe->size = packed.size;
-    keyframe->checksum = fm_bytes_checksum(packed.data, packed.size);
-    keyframe->part_count = 0;
-    for (size_t at = 0; at < packed.size && status == FM_OK; at += FM_WORLD_LOG_PART_SIZE) {
-        size_t left = packed.size - at;
-        char key[FM_WORLD_LOG_KEY_SIZE];
+    set_bytes(keyframe, &packed);
+    for (uint32_t part = 0; part < keyframe->part_count && status == FM_OK; part++) {
         json_t *answer;
-        fm_world_log_key(store, key, FM_WORLD_LOG_PART_KEY, number, keyframe->position,
-                         keyframe->epoch, keyframe->part_count++);
-        fm_writer_clear(&body);
-        fm_etcd_put(&body, "{");
-        fm_etcd_put_text(&body, "key", key);
-        fm_etcd_put(&body, ",");
-        fm_etcd_put_bytes(&body, "value", packed.data + at,
-                          left < FM_WORLD_LOG_PART_SIZE ? left : FM_WORLD_LOG_PART_SIZE);
-        fm_etcd_put(&body, "}");
+        build_part(store, number, keyframe, &packed, part, &body);
         if (fm_world_log_call(etcd, "kv/put", &body, &answer, error) == FM_ETCD_DONE) {
             json_decref(answer);
         } else {
@@ -207,6 +220,30 @@ fm_status fm_world_log_place(fm_world_log_store *store, const fm_journal_head *h
 
 // ---- appending ---------------------------------------------------------------------------------
 
+// The keyframe among the batches, if there is one.
+static bool pack_world(struct log_world *world)
+{
+    const fm_journal_batch *batch = world->keyframe_batch;
+    world->part_count = 0;
+    world->next_keyframe.part_count = 0;
+    if (batch == NULL) {
+        return true;
+    }
+    fm_writer_clear(&world->keyframe_bytes);
+    if (fm_world_log_compress(batch->world.data, batch->world.size, &world->keyframe_bytes) !=
+        FM_OK) {
+        return false;
+    }
+    world->next_keyframe = (struct log_keyframe){.position = world->position, // of the first part
+                                                 .epoch = world->epoch,
+                                                 .tick = batch->keyframe_tick,
+                                                 .digest = batch->keyframe_digest,
+                                                 .pace = batch->keyframe_pace,
+                                                 .head = world->head};
+    set_bytes(&world->next_keyframe, &world->keyframe_bytes);
+    return true;
+}
+
 // Rows of batches, up to one keyframe. A retry must send the same bytes: they may be there already.
 static void gather(struct log_world *world, fm_journal_batch *first)
 {
@@ -226,8 +263,9 @@ static void gather(struct log_world *world, fm_journal_batch *first)
         fm_writer_put_bytes(&rows, batch->rows.data, batch->rows.size);
     }
     fm_writer_clear(&world->payload);
-    world->is_gathered =
-        !rows.failed && fm_world_log_compress(rows.data, rows.size, &world->payload) == FM_OK;
+    world->is_gathered = !rows.failed &&
+                         fm_world_log_compress(rows.data, rows.size, &world->payload) == FM_OK &&
+                         pack_world(world);
     world->sent = 0;
     fm_writer_fini(&rows);
 }
@@ -251,18 +289,19 @@ static bool is_last_part(const struct log_world *world)
     return world->sent + world->part_size == world->payload.size;
 }
 
-static fm_status put_keyframe(fm_world_log_store *store, struct log_lane *lane, char *error)
+// What lies before the last but one keyframe is no longer needed.
+static void request_removal(const fm_world_log_store *store, const struct log_world *world,
+                            fm_writer *body)
 {
-    struct log_world *world = lane->world;
-    const fm_journal_batch *batch = world->keyframe_batch;
-    world->next_keyframe = (struct log_keyframe){.position = world->position, // of the first part
-                                                 .epoch = world->epoch,
-                                                 .tick = batch->keyframe_tick,
-                                                 .digest = batch->keyframe_digest,
-                                                 .pace = batch->keyframe_pace,
-                                                 .head = world->head};
-    return put_parts(store, lane->etcd, world->number, &world->next_keyframe, batch->world.data,
-                     batch->world.size, error);
+    char from[FM_WORLD_LOG_KEY_SIZE], to[FM_WORLD_LOG_KEY_SIZE];
+    fm_world_log_key(store, from, FM_WORLD_LOG_RECORD_KEY, world->number, (uint64_t)0);
+    fm_world_log_key(store, to, FM_WORLD_LOG_RECORD_KEY, world->number, world->older);
+    fm_etcd_put(body, ",");
+    fm_etcd_request_delete(body, from, to);
+    fm_world_log_key(store, from, FM_WORLD_LOG_PARTS_KEY, world->number, (uint64_t)0);
+    fm_world_log_key(store, to, FM_WORLD_LOG_PARTS_KEY, world->number, world->older);
+    fm_etcd_put(body, ",");
+    fm_etcd_request_delete(body, from, to);
 }
 
 static void build_append(fm_world_log_store *store, struct log_lane *lane)
@@ -292,6 +331,9 @@ static void build_append(fm_world_log_store *store, struct log_lane *lane)
         body->failed |= packed.failed;
         fm_writer_fini(&packed);
     }
+    if (world->older > 0) {
+        request_removal(store, world, body);
+    }
     fm_etcd_put(body, "],\"failure\":[");
     fm_etcd_request_get(body, owner_key);
     fm_etcd_put(body, ",");
@@ -300,18 +342,23 @@ static void build_append(fm_world_log_store *store, struct log_lane *lane)
     body->failed |= world->value.failed;
 }
 
-// Parts of keyframes are put one after the other: when etcd did not take those of one world in
-// time, the others wait for the next round, so that a round takes seconds, not tens of them.
-static bool put_keyframe_unless_silent(fm_world_log_store *store, struct log_lane *lane)
+// The next request of an append: a part of the keyframe, as long as there are any, then the record.
+// @return whether it is under way; else out of memory
+static bool send_next(fm_world_log_store *store, struct log_lane *lane)
 {
-    if (store->is_silent) {
-        return false;
+    struct log_world *world = lane->world;
+    lane->is_part = world->part_count < world->next_keyframe.part_count;
+    if (lane->is_part) {
+        build_part(store, world->number, &world->next_keyframe, &world->keyframe_bytes,
+                   world->part_count, &lane->body);
+    } else {
+        build_append(store, lane);
     }
-    uint64_t begun_ns = fm_clock_now_ns();
-    bool put = put_keyframe(store, lane, lane->error) == FM_OK;
-    uint64_t took_ns = fm_clock_now_ns() - begun_ns;
-    store->is_silent = !put && took_ns > FM_WORLD_LOG_TIMEOUT_MS * FM_NS_PER_MS;
-    return put;
+    lane->is_sent = !lane->body.failed;
+    if (lane->is_sent) {
+        fm_etcd_begin(lane->etcd, lane->is_part ? "kv/put" : "kv/txn", &lane->body);
+    }
+    return lane->is_sent;
 }
 
 static void begin(void *context, uint32_t index, uint64_t number, fm_journal_batch *first)
@@ -322,26 +369,34 @@ static void begin(void *context, uint32_t index, uint64_t number, fm_journal_bat
     lane->is_sent = false;
     lane->begun_ns = fm_clock_now_ns();
     lane->error[0] = '\0';
-    store->is_silent = index > 0 && store->is_silent; // a new round
     if (lane->world == NULL || lane->world->is_lost) {
         return;
     }
     if (!lane->world->is_gathered) {
         gather(lane->world, first);
-        lane->world->has_parts = false;
-    }
-    if (lane->world->is_gathered && lane->world->keyframe_batch != NULL &&
-        !lane->world->has_parts) {
-        lane->world->has_parts = put_keyframe_unless_silent(store, lane);
-        if (!lane->world->has_parts) {
-            return;
-        }
     }
     if (lane->world->is_gathered) {
-        build_append(store, lane);
-        if (!lane->body.failed) {
-            lane->is_sent = true;
-            fm_etcd_begin(lane->etcd, "kv/txn", &lane->body);
+        (void)send_next(store, lane);
+    }
+}
+
+static void wait(void *context, bool under_way[FM_FENCE_LANES], uint64_t until_ns)
+{
+    fm_world_log_store *store = context;
+    fm_etcd *clients[FM_FENCE_LANES];
+    bool answered[FM_FENCE_LANES];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < FM_FENCE_LANES; i++) {
+        if (under_way[i] && store->lanes[i].is_sent) {
+            clients[count++] = store->lanes[i].etcd;
+        } else if (under_way[i]) {
+            until_ns = 0; // nothing was sent
+        }
+    }
+    fm_etcd_wait(clients, count, until_ns, answered);
+    for (uint32_t i = 0, next = 0; i < FM_FENCE_LANES; i++) {
+        if (under_way[i] && store->lanes[i].is_sent) {
+            under_way[i] = answered[next++];
         }
     }
 }
@@ -378,8 +433,22 @@ static fm_fence_verdict judge(fm_world_log_store *store, struct log_lane *lane,
     return lose(store, world); // only a writer that breaks this protocol wrote it
 }
 
-// One part.
-static fm_fence_verdict finish_part(fm_world_log_store *store, struct log_lane *lane)
+// A part of a record.
+static fm_fence_verdict finish_record(fm_world_log_store *store, struct log_lane *lane,
+                                      const json_t *answer)
+{
+    struct log_world *world = lane->world;
+    fm_fence_verdict verdict = judge(store, lane, answer);
+    if (verdict == FM_FENCE_COMMITTED) {
+        world->sent += world->part_size;
+        world->position++;
+        world->older = 0;
+    }
+    bool is_whole = world->sent == world->payload.size;
+    return verdict == FM_FENCE_COMMITTED && !is_whole ? FM_FENCE_GOING_ON : verdict;
+}
+
+static fm_fence_verdict finish_request(fm_world_log_store *store, struct log_lane *lane)
 {
     json_t *answer = NULL;
     char error[FM_ETCD_ERROR_SIZE];
@@ -391,42 +460,11 @@ static fm_fence_verdict finish_part(fm_world_log_store *store, struct log_lane *
         uv_mutex_unlock(&store->lock);
         return FM_FENCE_WAITING;
     }
-    fm_fence_verdict verdict = judge(store, lane, answer);
+    lane->world->part_count += lane->is_part;
+    fm_fence_verdict verdict =
+        lane->is_part ? FM_FENCE_GOING_ON : finish_record(store, lane, answer);
     json_decref(answer);
-    if (verdict == FM_FENCE_COMMITTED) {
-        lane->world->sent += lane->world->part_size;
-        lane->world->position++;
-    }
     return verdict;
-}
-
-// Removes what lies before the last but one keyframe. Best effort: the next call removes what
-// stays.
-static void forget_older(fm_world_log_store *store, struct log_lane *lane)
-{
-    struct log_world *world = lane->world;
-    char from[FM_WORLD_LOG_KEY_SIZE], to[FM_WORLD_LOG_KEY_SIZE], owner_key[FM_WORLD_LOG_KEY_SIZE];
-    char owner[FM_CLUSTER_OWNER_MAX], error[FM_ETCD_ERROR_SIZE];
-    fm_writer *body = &lane->body;
-    json_t *answer;
-    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, world->number);
-    fm_world_log_owner_text(owner, world->epoch, store->options.node, store->options.incarnation);
-    fm_writer_clear(body);
-    fm_etcd_put(body, "{\"compare\":[");
-    fm_etcd_compare_value(body, owner_key, owner);
-    fm_etcd_put(body, "],\"success\":[");
-    fm_world_log_key(store, from, FM_WORLD_LOG_RECORD_KEY, world->number, (uint64_t)0);
-    fm_world_log_key(store, to, FM_WORLD_LOG_RECORD_KEY, world->number, world->keyframe);
-    fm_etcd_request_delete(body, from, to);
-    fm_etcd_put(body, ",");
-    fm_world_log_key(store, from, FM_WORLD_LOG_PARTS_KEY, world->number, (uint64_t)0);
-    fm_world_log_key(store, to, FM_WORLD_LOG_PARTS_KEY, world->number, world->keyframe);
-    fm_etcd_request_delete(body, from, to);
-    fm_etcd_put(body, "]}");
-    if (fm_world_log_call(lane->etcd, "kv/txn", body, &answer, error) == FM_ETCD_DONE) {
-        json_decref(answer);
-    }
-    world->keyframe = world->next_keyframe.position;
 }
 
 static void note_committed(fm_world_log_store *store, struct log_lane *lane)
@@ -439,6 +477,12 @@ static void note_committed(fm_world_log_store *store, struct log_lane *lane)
         }
     }
     world->is_gathered = false;
+    if (world->keyframe_batch != NULL) {
+        world->older = world->keyframe;
+        world->keyframe = world->next_keyframe.position;
+        fm_writer_fini(&world->keyframe_bytes); // it can be large
+        world->keyframe_bytes = fm_writer_init(&fm_memory_libc);
+    }
     uint64_t took_us = (fm_clock_now_ns() - lane->begun_ns) / 1000;
     uv_mutex_lock(&store->lock);
     store->numbers.appends++;
@@ -446,9 +490,6 @@ static void note_committed(fm_world_log_store *store, struct log_lane *lane)
     store->numbers.append_us_max =
         took_us > store->numbers.append_us_max ? took_us : store->numbers.append_us_max;
     uv_mutex_unlock(&store->lock);
-    if (world->keyframe_batch != NULL) {
-        forget_older(store, lane);
-    }
 }
 
 static fm_fence_verdict finish(void *context, uint32_t index, char *error)
@@ -458,15 +499,13 @@ static fm_fence_verdict finish(void *context, uint32_t index, char *error)
     fm_fence_verdict verdict =
         lane->world == NULL || lane->world->is_lost ? FM_FENCE_LOST : FM_FENCE_WAITING;
     if (lane->is_sent) {
-        verdict = finish_part(store, lane);
-        while (verdict == FM_FENCE_COMMITTED && lane->world->sent < lane->world->payload.size) {
-            build_append(store, lane);
-            fm_etcd_begin(lane->etcd, "kv/txn", &lane->body);
-            verdict = finish_part(store, lane);
-        }
-        if (verdict == FM_FENCE_COMMITTED) {
-            note_committed(store, lane);
-        }
+        lane->is_sent = false;
+        verdict = finish_request(store, lane);
+    }
+    if (verdict == FM_FENCE_COMMITTED) {
+        note_committed(store, lane);
+    } else if (verdict == FM_FENCE_GOING_ON && !send_next(store, lane)) {
+        verdict = FM_FENCE_WAITING;
     }
     snprintf(error, FM_JOURNAL_ERROR_SIZE, "%s", lane->error);
     return verdict;
@@ -486,6 +525,7 @@ fm_status fm_world_log_store_create(const fm_world_log_options *options, fm_worl
                                       .create = create,
                                       .begin = begin,
                                       .finish = finish,
+                                      .wait = wait,
                                       .check = check,
                                       .end = fm_world_log_end};
     for (uint32_t i = 0; i < FM_FENCE_LANES; i++) {

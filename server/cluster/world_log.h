@@ -27,8 +27,8 @@
 //   scenes/W       which views of a moved world are watched (server/streams/scenes.h) move/W,
 //   ready/W, drain/NODE, nodes/NODE  see node.h
 //
-// A keyframe's parts are written before the record that names them. Afterwards all before the last
-// but one keyframe is removed.
+// A keyframe's parts are written before the record that names them, while other worlds append. The
+// record behind it removes all before the last but one keyframe.
 //
 // Threads: fm_world_log_reserve, fm_world_log_create, fm_world_log_take: threads of the pool, any
 // number at once. The journals' writer appends. A lock guards the table of worlds and is never held
@@ -85,7 +85,8 @@ const fm_journal_fence *fm_world_log_store_fence(fm_world_log_store *store);
 ///
 /// @param wanted  the number that it is to have; 0: the next one
 /// @param error   receives a sentence; room for FM_JOURNAL_ERROR_SIZE
-/// @return FM_OK, FM_ERR_EXISTS: the name or number is taken, or FM_ERR_IO
+/// @return FM_OK, FM_ERR_EXISTS: the name or number is taken, FM_ERR_NOT_READY: this node had no
+/// lease for three seconds, or FM_ERR_IO
 FM_CHECKED fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name,
                                           uint64_t wanted, uint64_t *number, char *error);
 

@@ -43,6 +43,7 @@ bool fm_world_log_add_world(fm_world_log_store *store, uint64_t number, uint64_t
         .number = number, .epoch = epoch, .position = position, .keyframe = keyframe};
     world->value = fm_writer_init(&fm_memory_libc);
     world->payload = fm_writer_init(&fm_memory_libc);
+    world->keyframe_bytes = fm_writer_init(&fm_memory_libc);
     world->head = *head;
     *head = fm_writer_init(&fm_memory_libc);
     uv_mutex_lock(&store->lock);
@@ -67,6 +68,7 @@ void fm_world_log_forget(fm_world_log_store *store, uint64_t number)
     if (world != NULL) {
         fm_writer_fini(&world->value);
         fm_writer_fini(&world->payload);
+        fm_writer_fini(&world->keyframe_bytes);
         fm_writer_fini(&world->head);
         free(world->scenes);
         free(world);

@@ -12,7 +12,7 @@
 
 #define FM_WORLD_LOG_VERSION   1u
 #define FM_WORLD_LOG_KEY_SIZE  400u
-#define FM_WORLD_LOG_PART_SIZE ((size_t)512 << 10) // bytes of a part of a keyframe
+#define FM_WORLD_LOG_PART_SIZE ((size_t)128 << 10) // bytes of a part of a keyframe
 #define FM_WORLD_LOG_RECORD_SIZE                                                                   \
     ((size_t)4 << 20)                            // bytes of rows, beyond which no more batches join
 #define FM_WORLD_LOG_ROWS_MAX  ((size_t)1 << 31) // bytes of rows of one record
@@ -52,11 +52,13 @@ struct log_world {
     // ---- the writer's
     uint64_t position;                // of the next record
     uint64_t keyframe;                // position of the newest one
+    uint64_t older;                   // of the one before; what is older is removed. 0: it was
     fm_journal_batch *first, *last;   // whose rows are in `payload`
     fm_journal_batch *keyframe_batch; // the one among them with a keyframe; NULL: none
     struct log_keyframe next_keyframe;
-    bool is_gathered; // `payload` must be sent as it is
-    bool has_parts;   // the parts of next_keyframe are there
+    fm_writer keyframe_bytes; // its world, packed
+    uint32_t part_count;      // of its parts, those that are there
+    bool is_gathered;         // `payload` must be sent as it is, and keyframe_bytes before it
     fm_writer payload, value;
     size_t sent, part_size; // bytes of the payload
 };
@@ -66,7 +68,8 @@ struct log_lane {
     fm_etcd *etcd;
     fm_writer body;
     struct log_world *world; // NULL: not ours
-    bool is_sent;
+    bool is_sent;            // a request is under way
+    bool is_part;            // it is a part of a keyframe; else of a record
     uint64_t begun_ns;
     char error[FM_JOURNAL_ERROR_SIZE];
 };
@@ -108,7 +111,6 @@ struct fm_world_log_store {
     struct log_world *worlds;
     fm_world_log_numbers numbers; // guarded
     struct log_lane lanes[FM_FENCE_LANES];
-    bool is_silent; // the writer's: etcd has not taken a keyframe in this round
     _Atomic uint64_t sure_until_ns;
     _Atomic int64_t lease;                            // of the node; 0: none
     struct log_doubt doubts[FM_WORLD_LOG_DOUBTS_MAX]; // guarded, like their number

@@ -5,6 +5,7 @@
 
 #include "server/base/clock.h"
 #include "server/base/log.h"
+#include "server/journal/journal_state.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -15,58 +16,11 @@
 #define PATH_SIZE    4096u
 #define COPY_STOP_MS 2000u // time that the end waits for the copy of what was committed
 
-struct fm_journal {
-    fm_journals *journals;
-    void *owner;
-    uint64_t number;         // of the world
-    fm_journal *next_queued; // guarded by the lock, like the next three
-    bool is_queued;
-    fm_journal_batch *first, *last; // submitted, not taken by the writer
-    char error[FM_JOURNAL_ERROR_SIZE];
-    fm_journal_numbers numbers;
-
-    // Counted by both.
-    atomic_size_t waiting_size;
-    atomic_uint waiting_batches, waiting_ticks;
-    atomic_bool has_failed, is_lost;
-    _Atomic uint64_t position; // of the last row that was committed
-
-    // The writer's.
-    fm_journal_file *file;
-    fm_journal_batch *taken_first, *taken_last;   // oldest first
-    fm_journal_batch *copied_first, *copied_last; // committed, and wait to be copied; before those
-    fm_journal *next_active;
-    bool is_active;
-    uint64_t due_ns; // when to commit
-};
-
-struct fm_journals {
-    fm_journal_options options;
-    uv_mutex_t lock;
-    uv_cond_t submitted, flushed;
-    uv_thread_t thread;
-    bool stopped; // fm_journals_stop() was called
-
-    // Guarded by the lock.
-    fm_journal *queued; // journals that something was submitted for
-    bool stop;
-    bool look_again;                   // `copied` may say another position
-    uint64_t flush_wanted, flush_done; // numbers of calls of fm_journals_flush()
-
-    // The writer's.
-    fm_journal *active; // journals with batches taken
-};
-
 // ---- batches -----------------------------------------------------------------------------------
 
 static size_t batch_size(const fm_journal_batch *batch)
 {
     return sizeof *batch + batch->rows.size + batch->world.size;
-}
-
-static bool has_rows(const fm_journal_batch *batch)
-{
-    return batch->rows.size > 0;
 }
 
 // ---- submitting --------------------------------------------------------------------------------
@@ -103,6 +57,11 @@ bool fm_journal_is_behind(const fm_journal *journal)
 {
     return atomic_load(&journal->waiting_size) > FM_JOURNAL_WAITING_MAX ||
            atomic_load(&journal->waiting_ticks) > FM_JOURNAL_TICKS_WAITING_MAX;
+}
+
+bool fm_journal_is_slow(const fm_journal *journal)
+{
+    return atomic_load(&journal->waiting_ticks) > FM_JOURNAL_TICKS_SLOW;
 }
 
 bool fm_journal_is_lost(const fm_journal *journal)
@@ -167,6 +126,7 @@ static void take_queued(fm_journals *journals)
         journal->is_queued = false;
         append_taken(journal, journal->first, journal->last);
         journal->first = journal->last = NULL;
+        journal->append_ns = 0;
         if (!journal->is_active) {
             journal->is_active = true;
             journal->next_active = journals->active;
@@ -309,7 +269,8 @@ static void note_failure(fm_journal *journal, const char *error)
 // nothing is left to keep.
 static bool is_empty(const fm_journal_batch *batch)
 {
-    return batch->failed && !has_rows(batch) && batch->held_first == NULL && !batch->is_last;
+    return batch->failed && !fm_journal_batch_has_rows(batch) && batch->held_first == NULL &&
+           !batch->is_last;
 }
 
 static void tell_failed(fm_journal *journal)
@@ -367,7 +328,7 @@ static void note_success(fm_journal *journal, uint64_t begun_ns, uint32_t keyfra
 static bool have_rows(const fm_journal *journal)
 {
     for (const fm_journal_batch *batch = journal->taken_first; batch != NULL; batch = batch->next) {
-        if (has_rows(batch)) {
+        if (fm_journal_batch_has_rows(batch)) {
             return true;
         }
     }
@@ -482,172 +443,114 @@ static bool is_urgent(const fm_journal *journal, bool hurry)
     return has_ended(journal) || (!failed && (hurry || at_once));
 }
 
-// ---- the shared log ----------------------------------------------------------------------------
+// ---- what is due -------------------------------------------------------------------------------
 
-static fm_journal_batch *first_uncommitted(const fm_journal *journal)
+// Batches that the shared log does not have yet are put aside, with those behind them.
+static fm_journal_batch *put_aside(fm_journal *journal, fm_journal_batch **last)
 {
-    fm_journal_batch *batch = journal->taken_first;
-    while (batch != NULL && (batch->is_committed || !has_rows(batch))) {
-        batch = batch->next;
+    fm_journal_batch *first = fm_journal_fence_first(journal), *before = NULL;
+    if (first == NULL) {
+        return NULL;
     }
-    return batch;
+    *last = journal->taken_last;
+    if (first == journal->taken_first) {
+        journal->taken_first = NULL;
+    } else {
+        for (before = journal->taken_first; before->next != first; before = before->next) {
+        }
+        before->next = NULL;
+    }
+    journal->taken_last = before;
+    return first;
 }
 
-// Nothing is sent of a world that may belong to another node, whether or not there is something to
-// write.
-static bool waits_for_fence(const fm_journal *journal)
+// Whether the shared log allows anything at all to be sent of a world.
+static bool is_held(const fm_journal *journal)
 {
     const fm_journal_fence *fence = journal->journals->options.fence;
-    return fence != NULL && (first_uncommitted(journal) != NULL ||
-                             fence->check(fence->context, journal->number) != FM_FENCE_COMMITTED);
+    return fence != NULL && fence->check(fence->context, journal->number) != FM_FENCE_COMMITTED;
 }
 
-// Its batches are released like all: the last one may be among them.
-static void lose(fm_journal *journal)
+typedef enum result {
+    STAYS, // it is looked at again
+    IDLE,
+    ENDS,
+} result;
+
+static result retry(uint64_t *next_ns)
 {
-    static fm_log_site site;
-    atomic_store(&journal->is_lost, true);
-    fm_log_limited(&site, FM_LOG_WARNING, "world belongs to another node",
-                   fm_log_uint("world", journal->number));
+    uint64_t again_ns = fm_clock_now_ns() + FM_FENCE_RETRY_MS * FM_NS_PER_MS;
+    *next_ns = again_ns < *next_ns ? again_ns : *next_ns;
+    return STAYS;
 }
 
-// Only so a world without anything to append learns that another node has it.
-static void look_for_loss(fm_journal *journal)
+// What is in the shared log goes to the disk, though later batches may be on their way there.
+static result write_committed(fm_journal *journal, bool hurry, uint64_t *next_ns)
 {
-    const fm_journal_fence *fence = journal->journals->options.fence;
-    if (fence != NULL && !fm_journal_is_lost(journal) &&
-        fence->check(fence->context, journal->number) == FM_FENCE_LOST) {
-        lose(journal);
+    fm_journal_batch *last = NULL, *first = put_aside(journal, &last);
+    if (journal->taken_first != NULL &&
+        (is_urgent(journal, hurry) || journal->due_ns <= fm_clock_now_ns())) {
+        commit(journal);
     }
+    if (atomic_load(&journal->has_failed)) {
+        tell_failed(journal); // those that came since
+    }
+    if (journal->taken_first != NULL) {
+        *next_ns = journal->due_ns < *next_ns ? journal->due_ns : *next_ns;
+    }
+    if (first != NULL) {
+        append_taken(journal, first, last);
+        (void)retry(next_ns);
+    }
+    return is_idle(journal) ? IDLE : STAYS;
 }
 
-static void note_fence_error(const char *error)
+// @param next_ns  when the next turn is due, which may become earlier
+static result write_one(fm_journal *journal, bool hurry, bool *is_silent, uint64_t *next_ns)
 {
-    static fm_log_site site;
-    if (error[0] != '\0') {
-        fm_log_limited(&site, FM_LOG_WARNING, "the shared log cannot be written",
-                       fm_log_text("reason", error));
+    fm_journal_fence_look(journal);
+    release_copied(journal, false, true);
+    bool is_lost = fm_journal_is_lost(journal);
+    bool is_end = journal->taken_first != NULL && has_ended(journal);
+    if (journal->is_appending && (is_lost || is_end)) {
+        return STAYS; // its batches are in use
     }
-}
-
-// As many worlds as there are lanes, side by side.
-static void append_lanes(fm_journals *journals, fm_journal *const *lanes, uint32_t count)
-{
-    const fm_journal_fence *fence = journals->options.fence;
-    for (uint32_t lane = 0; lane < count; lane++) {
-        fence->begin(fence->context, lane, lanes[lane]->number, first_uncommitted(lanes[lane]));
+    if (is_lost && !is_end) {
+        release_batches(journal, false);
     }
-    for (uint32_t lane = 0; lane < count; lane++) {
-        char error[FM_JOURNAL_ERROR_SIZE] = "";
-        fm_fence_verdict verdict = fence->finish(fence->context, lane, error);
-        note_fence_error(error);
-        if (verdict == FM_FENCE_LOST) {
-            lose(lanes[lane]);
-        }
+    if (is_idle(journal)) {
+        return IDLE;
     }
-}
-
-static void append_to_shared_log(fm_journals *journals)
-{
-    fm_journal *lanes[FM_FENCE_LANES];
-    uint32_t count = 0;
-    for (fm_journal *journal = journals->active; journal != NULL; journal = journal->next_active) {
-        if (fm_journal_is_lost(journal)) {
-            continue;
-        }
-        if (first_uncommitted(journal) != NULL) {
-            lanes[count++] = journal;
-        }
-        if (count == FM_FENCE_LANES) {
-            append_lanes(journals, lanes, count);
-            count = 0;
-        }
+    bool waits = !is_lost && !(is_end && ends_for_good(journal)) &&
+                 (is_held(journal) || (is_end && fm_journal_fence_first(journal) != NULL));
+    if (waits) {
+        return retry(next_ns);
     }
-    append_lanes(journals, lanes, count);
-}
-
-// Removes the log of a world that was destroyed. Nobody is told before it is gone: until then
-// another node may take the world over.
-//
-// @param is_silent  the shared log did not answer for another world: it is not asked for each
-// @return false: it is not known yet whether it is gone
-static bool end_shared_log(fm_journal *journal, bool *is_silent)
-{
-    char error[FM_JOURNAL_ERROR_SIZE] = "";
-    const fm_journal_fence *fence = journal->journals->options.fence;
-    if (fence == NULL || fm_journal_is_lost(journal) || !ends_for_good(journal)) {
-        return true;
+    if (is_end) {
+        return fm_journal_fence_end(journal, is_silent) ? ENDS : retry(next_ns);
     }
-    if (*is_silent) {
-        return false;
-    }
-    fm_fence_verdict verdict = fence->end(fence->context, journal->number, false, error);
-    note_fence_error(error);
-    if (verdict == FM_FENCE_LOST) {
-        lose(journal);
-    }
-    *is_silent = verdict == FM_FENCE_WAITING;
-    return !*is_silent;
+    return write_committed(journal, hurry, next_ns); // only copies: fm_journals_look_again()
 }
 
 // Writes what is due. Returns when the next is due; UINT64_MAX: when something is submitted.
 static uint64_t write_due(fm_journals *journals, bool hurry)
 {
-    uint64_t next_ns = UINT64_MAX;
     bool is_silent = false;
+    fm_journal_fence_append(journals, hurry);
+    uint64_t next_ns = fm_journal_fence_due(journals);
     fm_journal **link = &journals->active;
-    if (journals->options.fence != NULL) {
-        append_to_shared_log(journals);
-    }
     while (*link != NULL) {
         fm_journal *journal = *link;
-        look_for_loss(journal);
-        release_copied(journal, false, true);
-        if (fm_journal_is_lost(journal) && journal->taken_first != NULL && !has_ended(journal)) {
-            release_batches(journal, false);
-        } else if (!fm_journal_is_lost(journal) && waits_for_fence(journal) &&
-                   !ends_for_good(journal)) {
-            uint64_t again_ns = fm_clock_now_ns() + FM_FENCE_RETRY_MS * FM_NS_PER_MS;
-            next_ns = again_ns < next_ns ? again_ns : next_ns;
+        result found = write_one(journal, hurry, &is_silent, &next_ns);
+        if (found == STAYS) {
             link = &journal->next_active;
             continue;
         }
-        if (is_idle(journal)) {
-            *link = journal->next_active;
-            journal->is_active = false;
-            continue;
-        }
-        if (journal->taken_first == NULL) { // fm_journals_look_again() says when
-            link = &journal->next_active;
-            continue;
-        }
-        if (has_ended(journal)) {
-            if (!end_shared_log(journal, &is_silent)) {
-                uint64_t again_ns = fm_clock_now_ns() + FM_FENCE_RETRY_MS * FM_NS_PER_MS;
-                next_ns = again_ns < next_ns ? again_ns : next_ns;
-                link = &journal->next_active;
-                continue;
-            }
-            *link = journal->next_active; // its owner may release it once its batches are
-            journal->is_active = false;
+        *link = journal->next_active; // its owner may release it once its batches are
+        journal->is_active = false;
+        if (found == ENDS) {
             end(journal);
-            continue;
         }
-        if (is_urgent(journal, hurry) || journal->due_ns <= fm_clock_now_ns()) {
-            commit(journal);
-        }
-        if (atomic_load(&journal->has_failed)) {
-            tell_failed(journal); // those that came since
-        }
-        if (is_idle(journal)) {
-            *link = journal->next_active;
-            journal->is_active = false;
-            continue;
-        }
-        if (journal->taken_first != NULL) {
-            next_ns = journal->due_ns < next_ns ? journal->due_ns : next_ns;
-        }
-        link = &journal->next_active;
     }
     return next_ns;
 }

@@ -32,9 +32,11 @@
 
 #define FM_JOURNAL_WAITING_MAX       ((size_t)64 << 20) // bytes of one world that are not written yet
 #define FM_JOURNAL_TICKS_WAITING_MAX 64u                // the same, ticks
+#define FM_JOURNAL_TICKS_SLOW        4u                 // with more, fm_journal_is_slow()
 #define FM_JOURNAL_RETRY_MS          1000u
-#define FM_FENCE_LANES               8u // appends under way at once
+#define FM_FENCE_LANES               16u // appends under way at once
 #define FM_FENCE_RETRY_MS            50u
+#define FM_FENCE_LOOK_MS             3u // that the writer waits for answers before it looks for more to append
 
 typedef struct fm_journals fm_journals;
 typedef struct fm_journal fm_journal; // of one world
@@ -42,8 +44,9 @@ typedef struct fm_journal fm_journal; // of one world
 // The result of an append, or the owner of a world.
 typedef enum fm_fence_verdict {
     FM_FENCE_COMMITTED,
-    FM_FENCE_WAITING, // not known yet: the same append is tried again
-    FM_FENCE_LOST,    // the world belongs to somebody else
+    FM_FENCE_WAITING,  // not known yet: the same append is tried again
+    FM_FENCE_LOST,     // the world belongs to somebody else
+    FM_FENCE_GOING_ON, // of an append: its next request is under way
 } fm_fence_verdict;
 
 // A log that outlives this machine (server/cluster/world_log.h). Where there is one, a batch goes
@@ -65,8 +68,15 @@ typedef struct fm_journal_fence {
     /// @param lane  below FM_FENCE_LANES; one append at a time on each
     void (*begin)(void *context, uint32_t lane, uint64_t world, fm_journal_batch *first);
 
-    /// Ends it, and marks what is committed. @param error  receives what is wrong, if anything
+    /// Waits for the answer, and marks what is committed. FM_FENCE_GOING_ON: call it again;
+    /// anything else ends the append. @param error  receives what is wrong, if anything
     fm_fence_verdict (*finish)(void *context, uint32_t lane, char *error);
+
+    /// Waits until an append can be finished without waiting, or until `until_ns`.
+    ///
+    /// @param under_way  which lanes to wait for; receives which of these can be. NULL: all always
+    /// can
+    void (*wait)(void *context, bool under_way[FM_FENCE_LANES], uint64_t until_ns);
 
     /// The owner of a world, as far as known without asking etcd. FM_FENCE_COMMITTED: no other node
     /// can own it. Any thread.
@@ -177,6 +187,9 @@ bool fm_journal_is_waiting(const fm_journal *journal);
 
 /// Whether so many batches wait that the world must not continue. Any thread.
 bool fm_journal_is_behind(const fm_journal *journal);
+
+/// Whether ticks wait longer than usual: what need not be written now had better wait. Any thread.
+bool fm_journal_is_slow(const fm_journal *journal);
 
 /// Whether the world belongs to another node now: nothing more is written or sent. Any thread.
 bool fm_journal_is_lost(const fm_journal *journal);

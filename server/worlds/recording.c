@@ -202,13 +202,15 @@ void fm_recording_settle(fm_mailbox *mailbox, fm_host *host)
     fm_world_settle(host->world);
 }
 
-// Another node that takes the world over replays what is behind the keyframe.
+// Another node that takes the world over replays what is behind the keyframe. While the log is slow
+// keyframes would make it slower, for all worlds: on a machine that is too busy ticks take longer,
+// so more of them would be due.
 static bool takeover_would_be_slow(const fm_host *host, const fm_config *config)
 {
     const fm_host_recording *recording = &host->recording;
     uint64_t replay_ns =
         (uint64_t)((double)(host->tick - recording->keyframe_tick) * host->tick_ns);
-    return config->cluster_name[0] != '\0' &&
+    return config->cluster_name[0] != '\0' && !fm_journal_is_slow(recording->journal) &&
            replay_ns > (uint64_t)(config->cluster_replay_s * (double)FM_NS_PER_S) &&
            recording->unkept_size > recording->keyframe_size / KEYFRAME_SHARE;
 }

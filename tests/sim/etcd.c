@@ -27,6 +27,8 @@ bool __wrap_fm_etcd_link_send(fm_etcd_link *link, const void *bytes, size_t size
                               uint64_t deadline_ns);
 size_t __wrap_fm_etcd_link_receive(fm_etcd_link *link, void *bytes, size_t size,
                                    uint64_t deadline_ns);
+void __wrap_fm_etcd_link_wait(fm_etcd_link *const *links, uint32_t count, uint64_t until_ns,
+                              bool *readable);
 int __wrap_poll(struct pollfd *wanted, nfds_t count, int timeout_ms);
 
 typedef enum fate {
@@ -57,6 +59,7 @@ static struct {
     sim_source trouble, leases;
     uint64_t frozen_until_ns, cut_until_ns, full_until_ns;
     uint64_t gone_until_ns[SIM_ETCD_MEMBERS];
+    char waiter; // what a task waits for that waits for several links
 } etcd;
 
 static struct link *link_of(const fm_etcd_link *link)
@@ -186,6 +189,7 @@ static void arrive(struct link *link)
         link->is_broken = true; // else it stays silent
     }
     sim_wake(link);
+    sim_wake(&etcd.waiter);
 }
 
 static void on_due(void *owner)
@@ -310,6 +314,25 @@ size_t __wrap_fm_etcd_link_receive(fm_etcd_link *link, void *bytes, size_t size,
         used->given += count;
     }
     return count;
+}
+
+static bool find_readable(fm_etcd_link *const *links, uint32_t count, bool *readable)
+{
+    bool any = count == 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct link *used = links[i]->fd < 0 ? NULL : link_of(links[i]);
+        readable[i] = used != NULL && (used->arrived_ns <= sim_now_ns() || used->is_broken);
+        any |= readable[i];
+    }
+    return any;
+}
+
+void __wrap_fm_etcd_link_wait(fm_etcd_link *const *links, uint32_t count, uint64_t until_ns,
+                              bool *readable)
+{
+    while (!find_readable(links, count, readable) && sim_now_ns() < until_ns) {
+        (void)sim_wait(&etcd.waiter, until_ns);
+    }
 }
 
 // Only to sleep.

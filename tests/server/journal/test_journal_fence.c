@@ -12,8 +12,10 @@
 struct fence {
     fm_journal_fence table;
     fm_fence_verdict append, standing, end;
-    fm_journal_batch *first;
-    uint32_t appends, ends;
+    fm_journal_batch *first, *last;
+    uint32_t begins, appends, ends;
+    uint32_t requests;  // that the next append takes before its last one
+    bool is_unanswered; // the request under way
     bool was_left;
 };
 
@@ -32,7 +34,11 @@ static void begin(void *context, uint32_t lane, uint64_t world, fm_journal_batch
     struct fence *fence = context;
     assert_int_equal(lane, 0);
     assert_int_equal(world, 7);
-    fence->first = first;
+    fence->first = fence->last = first;
+    fence->begins++;
+    while (fence->last->next != NULL) {
+        fence->last = fence->last->next;
+    }
 }
 
 static fm_fence_verdict finish(void *context, uint32_t lane, char *error)
@@ -40,11 +46,29 @@ static fm_fence_verdict finish(void *context, uint32_t lane, char *error)
     (void)lane;
     (void)error;
     struct fence *fence = context;
+    if (fence->requests > 0) {
+        fence->requests--;
+        return FM_FENCE_GOING_ON;
+    }
     fence->appends++;
     for (fm_journal_batch *batch = fence->first; batch != NULL; batch = batch->next) {
         batch->is_committed = fence->append == FM_FENCE_COMMITTED;
+        if (batch == fence->last) {
+            break;
+        }
     }
     return fence->append;
+}
+
+// A writer in a hurry waits for the answer.
+static void wait_for(void *context, bool under_way[FM_FENCE_LANES], uint64_t until_ns)
+{
+    struct fence *fence = context;
+    fence->is_unanswered &= until_ns != UINT64_MAX;
+    under_way[0] = under_way[0] && !fence->is_unanswered;
+    for (uint32_t lane = 1; lane < FM_FENCE_LANES; lane++) {
+        assert_false(under_way[lane]); // there is one world
+    }
 }
 
 static fm_fence_verdict check(void *context, uint64_t world)
@@ -69,6 +93,7 @@ static struct fm_written *start(struct fence *fence)
                                       .create = create,
                                       .begin = begin,
                                       .finish = finish,
+                                      .wait = wait_for,
                                       .check = check,
                                       .end = end}};
     struct fm_written *written = fm_written_create();
@@ -213,6 +238,95 @@ static void test_it_is_not_known_whether_a_world_is_destroyed(void **state)
     }
 }
 
+// What the log has is published, whatever waits behind it.
+static void test_an_append_that_takes_long(void **state)
+{
+    (void)state;
+    struct fence fence;
+    struct fm_written *written = start(&fence);
+    fence.is_unanswered = true;
+    fm_written_tick(written, false);
+    assert_int_equal(fm_journals_turn(written->journals), 0); // it looks again at once
+    fm_written_tick(written, false);
+    assert_int_equal(fm_journals_turn(written->journals), 0);
+    assert_int_equal(fence.begins, 1);
+    assert_int_equal(written->released, 0);
+    fence.is_unanswered = false;
+    fm_journals_turn(written->journals);
+    assert_int_equal(fence.appends, 1);
+    assert_int_equal(written->released, 1);
+    fm_journals_turn(written->journals);
+    assert_int_equal(fence.begins, 2);
+    assert_int_equal(written->released, 2);
+    fm_written_destroy(written);
+}
+
+// As with a keyframe, whose parts are sent before the record.
+static void test_an_append_of_several_requests(void **state)
+{
+    (void)state;
+    struct fence fence;
+    struct fm_written *written = start(&fence);
+    fence.requests = 2;
+    fm_written_tick(written, true);
+    assert_int_equal(fm_journals_turn(written->journals), 0);
+    assert_int_equal(fm_journals_turn(written->journals), 0);
+    assert_int_equal(written->released, 0);
+    fm_journals_turn(written->journals);
+    assert_int_equal(fence.begins, 1);
+    assert_int_equal(written->released, 1);
+    fence.requests = 3;
+    fm_written_tick(written, true);
+    fm_journals_flush(written->journals); // all of them
+    assert_int_equal(written->released, 2);
+    fm_written_destroy(written);
+}
+
+// Its batches are in use until the append has ended.
+static void test_a_world_that_is_lost_or_ends_during_an_append(void **state)
+{
+    (void)state;
+    for (uint32_t is_lost = 0; is_lost < 2; is_lost++) {
+        struct fence fence;
+        struct fm_written *written = start(&fence);
+        fence.is_unanswered = true;
+        fm_written_tick(written, false);
+        fm_journals_turn(written->journals);
+        if (is_lost) {
+            fence.standing = FM_FENCE_LOST;
+        } else {
+            submit(written, true, false);
+        }
+        fm_journals_turn(written->journals);
+        assert_int_equal(written->released, 0);
+        assert_int_equal(fence.ends, 0);
+        fence.is_unanswered = false;
+        fence.append = is_lost ? FM_FENCE_LOST : FM_FENCE_COMMITTED;
+        fm_journals_turn(written->journals);
+        assert_int_equal(written->released, is_lost ? 1 : 2);
+        assert_int_equal(written->given_up, is_lost ? 1 : 0);
+        fm_written_destroy(written);
+    }
+}
+
+static void test_a_log_that_is_slow(void **state)
+{
+    (void)state;
+    struct fence fence;
+    struct fm_written *written = start(&fence);
+    fence.append = FM_FENCE_WAITING;
+    for (uint32_t i = 0; i <= FM_JOURNAL_TICKS_SLOW; i++) {
+        assert_false(fm_journal_is_slow(written->journal));
+        fm_written_tick(written, false);
+        fm_journals_turn(written->journals);
+    }
+    assert_true(fm_journal_is_slow(written->journal));
+    fence.append = FM_FENCE_COMMITTED;
+    fm_journals_turn(written->journals);
+    assert_false(fm_journal_is_slow(written->journal));
+    fm_written_destroy(written);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +335,10 @@ int main(void)
         cmocka_unit_test(test_a_world_without_news),
         cmocka_unit_test(test_a_world_is_destroyed_in_the_shared_log_first),
         cmocka_unit_test(test_it_is_not_known_whether_a_world_is_destroyed),
+        cmocka_unit_test(test_an_append_that_takes_long),
+        cmocka_unit_test(test_an_append_of_several_requests),
+        cmocka_unit_test(test_a_world_that_is_lost_or_ends_during_an_append),
+        cmocka_unit_test(test_a_log_that_is_slow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
