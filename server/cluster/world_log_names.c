@@ -6,6 +6,7 @@
 // etcd answers again: the reservation is removed, or, if it is not there yet, the counter that it
 // wants is moved on, so that it fails when it comes late.
 
+#include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/cluster/world_log_state.h"
 
@@ -14,7 +15,9 @@
 #include <stdlib.h>
 
 #define RESERVE_TRIES 20u
-#define SETTLE_MS     300u // for a call; it is the thread that keeps the lease
+#define SETTLE_MS     300u  // for a call; it is the thread that keeps the lease
+#define LEASE_MS      3000u // that a reservation waits for a lease
+#define LEASE_LOOK_MS 20u
 
 // ---- doubts ------------------------------------------------------------------------------------
 
@@ -155,9 +158,10 @@ void fm_world_log_settle_names(fm_world_log_store *store)
 
 // ---- names and numbers -------------------------------------------------------------------------
 
-// One try. FM_ERR_BUSY: another node was faster.
+// One try. FM_ERR_BUSY: another node was faster; FM_ERR_NOT_READY: the lease is over.
 static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const char *name,
-                                const char *nonce, uint64_t given, uint64_t *number, char *error)
+                                const char *nonce, int64_t lease, uint64_t given, uint64_t *number,
+                                char *error)
 {
     char name_key[FM_WORLD_LOG_KEY_SIZE], next_key[FM_WORLD_LOG_KEY_SIZE],
         world_key[FM_WORLD_LOG_KEY_SIZE], owner_key[FM_WORLD_LOG_KEY_SIZE];
@@ -208,12 +212,16 @@ static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const 
     fm_etcd_put(&body, "],\"success\":[");
     fm_etcd_request_put(&body, next_key, after, strlen(after));
     fm_etcd_put(&body, ",");
-    int64_t lease = atomic_load(&store->lease);
     fm_etcd_request_put_leased(&body, name_key, wanted, strlen(wanted), lease);
     fm_etcd_put(&body, ",");
     fm_etcd_request_put_leased(&body, world_key, name, strlen(name), lease);
     fm_etcd_put(&body, "]}");
-    if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) != FM_ETCD_DONE) {
+    fm_etcd_outcome outcome = fm_world_log_call(etcd, "kv/txn", &body, &answer, error);
+    if (outcome == FM_ETCD_REFUSED && strstr(error, "lease not found") != NULL) {
+        status = FM_ERR_NOT_READY;
+        goto out;
+    }
+    if (outcome != FM_ETCD_DONE) {
         note_doubt(store, *number, name, wanted, next == NULL ? "" : next);
         goto out;
     }
@@ -226,6 +234,17 @@ out:
     return status;
 }
 
+// The node's lease, other than one that is over. 0: it has none in time
+static int64_t wait_for_lease(const fm_world_log_store *store, int64_t over, uint64_t until_ns)
+{
+    int64_t lease = atomic_load(&store->lease);
+    while ((lease == 0 || lease == over) && fm_clock_now_ns() < until_ns) {
+        uv_sleep(LEASE_LOOK_MS);
+        lease = atomic_load(&store->lease);
+    }
+    return lease == over ? 0 : lease;
+}
+
 fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name, uint64_t wanted,
                                uint64_t *number, char *error)
 {
@@ -236,11 +255,22 @@ fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name, uint
     char nonce[40];
     snprintf(nonce, sizeof nonce, "%016" PRIx64 "%08x", store->options.incarnation,
              randombytes_random());
-    fm_status status = FM_ERR_BUSY;
-    for (uint32_t i = 0; i < RESERVE_TRIES && status == FM_ERR_BUSY; i++) {
-        status = try_to_reserve(store, etcd, name, nonce, wanted, number, error);
+    uint64_t until_ns = fm_clock_now_ns() + LEASE_MS * FM_NS_PER_MS;
+    int64_t lease = wait_for_lease(store, 0, until_ns);
+    fm_status status = lease == 0 ? FM_ERR_NOT_READY : FM_ERR_BUSY;
+    for (uint32_t i = 0; i < RESERVE_TRIES && lease != 0 && status != FM_OK; i++) {
+        status = try_to_reserve(store, etcd, name, nonce, lease, wanted, number, error);
+        if (status == FM_ERR_NOT_READY) { // the node was frozen, and does not know it yet
+            lease = wait_for_lease(store, lease, until_ns);
+        } else if (status != FM_ERR_BUSY) {
+            break;
+        }
     }
     fm_etcd_destroy(etcd);
+    if (status == FM_ERR_NOT_READY) {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE,
+                 "this node has no lease in the cluster: it joins again by itself, try again");
+    }
     bool is_taken = status == FM_ERR_BUSY && wanted != 0;
     if (is_taken) {
         snprintf(error, FM_JOURNAL_ERROR_SIZE, "number %" PRIu64 " is another world's", wanted);

@@ -1,7 +1,7 @@
 """What users see when something other than a node fails, and what the operators' page says to do about it.
 
-Goal    etcd's database is full, clocks jump, clients cannot reach their world's node, a node cannot reach etcd, two
-        versions of the program run side by side: worlds stop or go on as server/cluster/README.md says;
+Goal    etcd's database is full, clocks jump, clients cannot reach their world's node, a node cannot reach etcd or
+        has lost its lease, two versions of the program run side by side: worlds stop or go on as server/cluster/README.md says;
         `cluster.status`, metrics and log report the cause; the remedy of configs/CLUSTER.md works. No answered
         command is lost in any of these.
 Method  real nodes and real etcd on loopback, under the load of match.py. The database is filled until etcd refuses
@@ -187,6 +187,25 @@ def a_node_does_not_reach_etcd():
                 line.close()
 
 
+def a_world_is_made_after_the_lease():
+    """As after a freeze: etcd has ended the node's lease, and the node has not noticed yet."""
+    with Etcd() as etcd:
+        nodes = [Node(etcd, "a")]
+        try:
+            client = nodes[0].connect()
+            for i in range(5):
+                until(lambda: etcd.range("/fogmarch/test/nodes/"), "the node to join")
+                lost = client.call("cluster.status")["engine"]["leases_lost"]
+                for lease in etcd.ask("lease/leases")["leases"]:
+                    etcd.ask("lease/revoke", ID=lease["ID"])
+                made = client.call("world.create", name=f"early-{i}", generator="open", width=16, height=16)
+                assert made["world"] > 0, made
+                until(lambda: client.call("cluster.status")["engine"]["leases_lost"] > lost, "its lease to be over")
+            client.close()
+        finally:
+            close_all(nodes)
+
+
 def other_version(folder):
     """Makes a program that calls itself the next version, whose ticks may therefore come out differently."""
     with open(os.environ["FOGMARCHD"], "rb") as file:
@@ -247,4 +266,4 @@ def the_program_is_upgraded():
 
 
 run([a_full_database_and_clocks_that_jump, clients_do_not_reach_their_node, a_node_does_not_reach_etcd,
-     the_program_is_upgraded])
+     a_world_is_made_after_the_lease, the_program_is_upgraded])
