@@ -129,11 +129,30 @@ static fm_status read_next(const fm_token_log_place *place, fm_etcd *etcd, char 
     return outcome == FM_ETCD_DONE ? FM_OK : FM_ERR_IO;
 }
 
+// The key of the world that a seat is in. Destroying the world removes it, and after that its
+// tokens: one that came later would stay.
+static void make_world_key(char *key, const char *cluster, uint64_t world)
+{
+    snprintf(key, KEY_SIZE, "/fogmarch/%s/worlds/%016" PRIx64, cluster, world);
+}
+
+// Why a token could not be added: its world is gone, or another node was faster.
+static fm_status judge_failure(const json_t *answer)
+{
+    size_t size;
+    char *name = fm_etcd_response_value(answer, 0, &size);
+    fm_status status = name == NULL ? FM_ERR_NO_WORLD : FM_ERR_BUSY;
+    free(name);
+    return status;
+}
+
 // One try. FM_ERR_BUSY: another node was faster.
 static fm_status try_to_add(const fm_token_log_place *place, fm_etcd *etcd, fm_grant *grant,
                             int64_t lease, uint64_t *revision, char *error)
 {
-    char next_key[KEY_SIZE], key[KEY_SIZE], value[160], after[24], *next = NULL;
+    char next_key[KEY_SIZE], key[KEY_SIZE], world_key[KEY_SIZE], value[160], after[24];
+    char *next = NULL;
+    bool is_seat = grant->seat.number != 0;
     fm_status status = read_next(place, etcd, &next, error);
     if (status != FM_OK) {
         return status;
@@ -150,17 +169,26 @@ static fm_status try_to_add(const fm_token_log_place *place, fm_etcd *etcd, fm_g
     } else {
         fm_etcd_compare_value(&body, next_key, next);
     }
+    make_world_key(world_key, place->cluster, grant->seat.number);
+    if (is_seat) {
+        fm_etcd_put(&body, ",");
+        fm_etcd_compare_present(&body, world_key);
+    }
     fm_etcd_put(&body, "],\"success\":[");
     fm_etcd_request_put(&body, next_key, after, strlen(after));
     fm_etcd_put(&body, ",");
     request_put_leased(&body, key, value, lease);
     fm_etcd_put(&body, ",");
     request_change(&body, place->cluster);
+    fm_etcd_put(&body, "],\"failure\":[");
+    if (is_seat) {
+        fm_etcd_request_get(&body, world_key);
+    }
     fm_etcd_put(&body, "]}");
     json_t *answer;
     status = FM_ERR_IO;
     if (call(etcd, "kv/txn", &body, &answer, error) == FM_ETCD_DONE) {
-        status = fm_etcd_succeeded(answer) ? FM_OK : FM_ERR_BUSY;
+        status = fm_etcd_succeeded(answer) ? FM_OK : is_seat ? judge_failure(answer) : FM_ERR_BUSY;
         *revision = revision_of(answer);
         json_decref(answer);
     }
@@ -188,6 +216,9 @@ fm_status fm_token_log_add(const fm_token_log_place *place, fm_grant *grant, uin
         status = try_to_add(place, etcd, grant, lease, revision, error);
     }
     fm_etcd_destroy(etcd);
+    if (status == FM_ERR_NO_WORLD) {
+        snprintf(error, FM_ETCD_ERROR_SIZE, "world %" PRIu64 " is gone", grant->seat.number);
+    }
     return status == FM_ERR_BUSY ? FM_ERR_IO : status;
 }
 

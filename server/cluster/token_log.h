@@ -29,11 +29,11 @@ typedef struct fm_token_log_place {
 /// @param now_s     since 1970
 /// @param revision  receives that of the change
 /// @param error     receives a sentence; room for FM_ETCD_ERROR_SIZE
-/// @return FM_OK, FM_ERR_IO or FM_ERR_NO_MEMORY
+/// @return FM_OK, FM_ERR_NO_WORLD: the seat's world is gone, FM_ERR_IO or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_token_log_add(const fm_token_log_place *place, fm_grant *grant,
                                       uint64_t now_s, uint64_t *revision, char *error);
 
-/// Removes a token. @param world  of its seat, or 0 @return as above
+/// Removes a token. @param world  of its seat, or 0 @return FM_OK, FM_ERR_IO or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_token_log_remove(const fm_token_log_place *place, uint64_t world,
                                          uint64_t number, uint64_t *revision, char *error);
 

@@ -119,6 +119,23 @@ def tokens_are_good_on_all_nodes(both, etcd):
     return world
 
 
+def seats_end_with_their_world(both, etcd):
+    """All sent at once: a token is made before its world is gone, or not at all."""
+    admin = both.admins[0]
+    for i in range(10):
+        world = admin.call("world.create", name=f"short-{i}", generator="open", width=16, height=16)["world"]
+        admin.call("team.create", world=world)
+        made = [admin.send("token.create", role="player", world=world, team=1, expires_s=3600) for _ in range(8)]
+        admin.call("world.destroy", world=world)
+        for number in made:
+            try:
+                admin.answer(number)
+            except RequestError as error:
+                assert error.name in ("no_world", "io"), error
+        kept = f"/fogmarch/test/tokens/{world:016x}/"
+        until(lambda: not etcd.range(kept), "the seats of a world that is gone")
+
+
 def secrets_are_changed(both):
     a, b = both.nodes
     before = hello(a, token=ADMIN)[1]["resume"]
@@ -203,6 +220,7 @@ def a_cluster_with_a_secret():
         both = Cluster(etcd)
         try:
             world = tokens_are_good_on_all_nodes(both, etcd)
+            seats_end_with_their_world(both, etcd)
             secrets_are_changed(both)
             tickets_lead_to_the_next_node(both, world)
             a_client_goes_by_its_ticket(both, world)

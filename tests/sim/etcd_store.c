@@ -288,9 +288,14 @@ static bool holds(const json_t *compare)
     char name[SIM_ETCD_KEY_SIZE];
     const char *target = json_string_value(json_object_get(compare, "target"));
     const char *result = json_string_value(json_object_get(compare, "result"));
-    FM_ASSERT(target != NULL && result != NULL && strcmp(result, "EQUAL") == 0);
+    FM_ASSERT(target != NULL && result != NULL);
     get_key(compare, "key", name);
     const sim_etcd_key *key = find(name);
+    if (strcmp(result, "GREATER") == 0) {
+        FM_ASSERT(strcmp(target, "CREATE") == 0);
+        return (key == NULL ? 0 : key->created) > fm_etcd_number(compare, "create_revision");
+    }
+    FM_ASSERT(strcmp(result, "EQUAL") == 0);
     if (strcmp(target, "CREATE") == 0) {
         return (key == NULL ? 0 : key->created) == fm_etcd_number(compare, "create_revision");
     }
