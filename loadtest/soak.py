@@ -14,6 +14,9 @@ Figures Some 500 samples in a run: resident memory, descriptors, threads, size o
         longest tick since the last sample. Memory, descriptors and threads start again with each life of the server
         and are judged within it: the median of its last quarter against that of its second. Folder and ticks are
         judged over the whole run. BOUNDS says how much growth is too much.
+        Of a cluster each node's memory is judged by itself, from when its process began, or got the world or lost
+        it, and without the first five minutes after that. Ticks are judged by processor time, and by their length in
+        the samples in which the machine was not busy with other work.
 
 --cluster N runs the same on N nodes and three members of etcd (soak_cluster.py): the node that has the world is killed,
 and another node continues the world; members are stopped until etcd must send them its database. Figures are those
@@ -61,6 +64,7 @@ BOUNDS = {
     "tick_p99_ms": ("run", 1.5, 5.0),
 }
 JUDGED_S = 300.0  # the shortest stretch that is judged
+WARM_UP_S = 300.0  # in which a process may grow to what its work needs
 LOST = (fogmarch.ConnectionEnded, OSError)  # TimeoutError is an OSError
 
 
@@ -117,7 +121,10 @@ class Server:
     def more(self):
         return {}
 
-    def sample(self):
+    def columns(self):
+        return COLUMNS
+
+    def sample(self, _world, _stats):
         """Returns resident MiB, descriptors, threads and MiB of the folder."""
         base = f"/proc/{self.process.pid}"
         with open(f"{base}/statm", encoding="ascii") as file:
@@ -266,18 +273,33 @@ def growth_of(values):
 
 
 def bounds_of(rows):
-    return soak_cluster.BOUNDS if "etcd_db_mib" in rows[0] else BOUNDS
+    return soak_cluster.bounds_of(rows[0]) if "etcd_db_mib" in rows[0] else BOUNDS
+
+
+def stretches_of(rows, name, by):
+    """Lists of rows in which a figure must not grow."""
+    stretches = {}
+    for row in rows:
+        key = {"life": row["life"]}.get(by, 0)
+        if by == "process":
+            node = name.split("_")[0]
+            key = (row["life"], row[f"{node}_process"], row["owner"] == node)
+            key = key[1:] if not key[2] else key  # what kills another node changes nothing for one without the world
+        if by != "quiet" or float(row["load"]) <= os.cpu_count():
+            stretches.setdefault(key, []).append(row)
+    if by == "process":
+        return [[row for row in stretch if float(row["second"]) - float(stretch[0]["second"]) >= WARM_UP_S]
+                for stretch in stretches.values()]
+    return list(stretches.values())
 
 
 def judge(rows):
     """For each figure the stretch in which it grew most, and whether that is too much. null: all were too short."""
     found = {}
     for name, (by, times, more) in bounds_of(rows).items():
-        stretches = {}
-        for row in rows:
-            stretches.setdefault(row["life"] if by == "life" else 0, []).append(row)
         worst = None
-        for stretch in stretches.values():
+        for stretch in stretches_of(rows, name, by):
+            stretch = [row for row in stretch if row[name] != ""]
             if len(stretch) < 8 or float(stretch[-1]["second"]) - float(stretch[0]["second"]) < JUDGED_S:
                 continue
             late, early = growth_of([float(row[name]) for row in stretch])
@@ -297,7 +319,7 @@ def chart(rows, path):
     parts = []
     for i, name in enumerate(bounds_of(rows)):
         top = 24 + i * (height + gap)
-        values = [float(row[name]) for row in rows]
+        values = [float(row[name] or 0) for row in rows]
         most = max(values) * 1.1 or 1.0
         parts.append(f'<text x="{left}" y="{top - 6}">{name.replace("_", " ")}</text>'
                      f'<text x="{left - 6}" y="{top + 10}" class="n">{most:.4g}</text>'
@@ -321,13 +343,10 @@ def sample(server, load, begun):
     with server.connect("sampler") as client:
         stats = client.stats(world=load.world, reset=True)
     ticks = stats["world"]["tick_ms"]
-    values = (round(time.monotonic() - begun, 1), server.lives, *server.sample(), stats["server"]["sessions"],
-              stats["world"]["agents"], ticks["count"], round(ticks["p99"], 2), round(ticks["max"], 2))
-    return dict(zip(columns_of(server), values))
-
-
-def columns_of(server):
-    return COLUMNS if isinstance(server, Server) else soak_cluster.COLUMNS
+    values = (round(time.monotonic() - begun, 1), server.lives, *server.sample(load.world, stats["world"]),
+              stats["server"]["sessions"], stats["world"]["agents"], ticks["count"], round(ticks["p99"], 2),
+              round(ticks["max"], 2))
+    return dict(zip(server.columns(), values))
 
 
 def revive(server, load):
@@ -340,7 +359,7 @@ def revive(server, load):
         load.errors.append(f"killed: tick {seen} was seen, and the world came back at {info['tick']}")
 
 
-def play(server, options):
+def play(server, options, table):
     load = Load(server, options)
     begun, rows = time.monotonic(), []
     seconds = options.minutes * 60
@@ -348,6 +367,7 @@ def play(server, options):
     while time.monotonic() - begun < seconds or rows[-1]["life"] != server.lives:
         time.sleep(interval)
         rows.append(sample(server, load, begun))
+        table.writerow(rows[-1])
         if options.kill_minutes > 0 and time.monotonic() - killed > options.kill_minutes * 60:
             revive(server, load)
             killed = time.monotonic()
@@ -375,21 +395,20 @@ def main():
     if options.agents < 40 or options.minutes <= 0:
         parser.error("--agents is 40 or more, --minutes more than 0")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    with tempfile.TemporaryDirectory(prefix="fogmarch-soak-") as folder:
+    os.makedirs(options.output, exist_ok=True)
+    path = os.path.join(options.output, "cluster-soak" if options.cluster else "soak")
+    with (tempfile.TemporaryDirectory(prefix="fogmarch-soak-") as folder,
+          open(path + ".csv", "w", newline="", encoding="utf-8", buffering=1) as file):
         server = (soak_cluster.Cluster(options.build, folder, options.cluster) if options.cluster
                   else Server(options.build, folder))
         try:
-            rows, load = play(server, options)
+            table = csv.DictWriter(file, server.columns())
+            table.writeheader()
+            rows, load = play(server, options, table)
             more = server.more()
             code = server.terminate()
         finally:
             server.kill()
-    os.makedirs(options.output, exist_ok=True)
-    path = os.path.join(options.output, "cluster-soak" if options.cluster else "soak")
-    with open(path + ".csv", "w", newline="", encoding="utf-8") as file:
-        table = csv.DictWriter(file, columns_of(server))
-        table.writeheader()
-        table.writerows(rows)
     chart(rows, path + ".svg")
     result = {"minutes": options.minutes, "agents": options.agents, "lives": server.lives, "exit_code": code,
               **load.counts, **more, "errors": load.errors, "figures": judge(rows)}

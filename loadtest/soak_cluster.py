@@ -20,12 +20,15 @@ import kills
 MEMBERS = 3
 SNAPSHOT_COUNT = 1000
 SNAPSHOT_BEHIND = 5000 + SNAPSHOT_COUNT + 500  # etcd 3.4 keeps 5,000 entries before a snapshot
+# After them: for each node its process, counted from 1, and its memory.
 COLUMNS = ("second", "life", "nodes_rss_mib", "etcd_rss_mib", "descriptors", "threads", "folder_mib", "etcd_db_mib",
-           "etcd_used_mib", "etcd_entries", "slow_behind", "snapshots", "append_mean_ms", "sessions", "agents",
-           "ticks", "tick_p99_ms", "tick_max_ms")
+           "etcd_used_mib", "etcd_entries", "slow_behind", "snapshots", "append_mean_ms", "owner", "world_mib",
+           "cpu_ms", "load")
+LAST_COLUMNS = ("sessions", "agents", "ticks", "tick_p99_ms", "tick_max_ms")
 # As in soak.py.
+RSS_BOUND = ("process", 1.15, 16.0)  # of each node
 BOUNDS = {
-    "nodes_rss_mib": ("life", 1.15, 16.0),
+    "nodes_rss_mib": ("life", 1.15, 16.0),  # in tables that have no columns for each node
     "etcd_rss_mib": ("run", 1.25, 64.0),
     "descriptors": ("life", 1.0, 24.0),
     "threads": ("life", 1.0, 3.0),  # libuv starts its thread pool when it is first used
@@ -33,12 +36,32 @@ BOUNDS = {
     "etcd_db_mib": ("run", 1.25, 24.0),
     "tick_p99_ms": ("run", 1.5, 10.0),
 }
+BUSY_BOUNDS = {
+    "cpu_ms": ("run", 1.25, 1.0),
+    "tick_p99_ms": ("quiet", 1.5, 10.0),
+}
 MIB = 1 << 20
+CLOCK = os.sysconf("SC_CLK_TCK")
+
+
+def bounds_of(columns):
+    nodes = [name for name in columns if name.endswith("_process")]
+    if not nodes:
+        return BOUNDS
+    kept = {name: bound for name, bound in BOUNDS.items() if name not in ("nodes_rss_mib", "tick_p99_ms")}
+    return {**{name.replace("_process", "_rss_mib"): RSS_BOUND for name in nodes}, **kept, **BUSY_BOUNDS}
 
 
 def rss(process):
     with open(f"/proc/{process.pid}/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def seconds_of(process):
+    """Processor time that it has used."""
+    with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / CLOCK
 
 
 class Members:
@@ -137,6 +160,8 @@ class Cluster:
         self.killed_at = 0.0
         self.world = 0
         self.took = []
+        self.processes = [1] * count  # of each node, counted
+        self.used = (None, 0.0, 0)  # at the last sample: the owner's process, its processor time, the world's tick
 
     @property
     def port(self):
@@ -160,13 +185,24 @@ class Cluster:
         kills.until(lambda: kills.owner_of(self.nodes, world, victim), "a takeover")
         self.took.append(round(time.monotonic() - begun, 2))
         victim.start()
+        self.processes[self.nodes.index(victim)] += 1
         self.lives += 1
 
     def left_behind(self, client):
         return client.cluster_status()["worlds"]
 
-    def sample(self):
-        """Columns from nodes_rss_mib to append_mean_ms."""
+    def columns(self):
+        each = [f"{node.name}_{what}" for node in self.nodes for what in ("process", "rss_mib")]
+        return (*COLUMNS, *each, *LAST_COLUMNS)
+
+    def used_per_tick(self, owner, tick):
+        """Milliseconds of processor time of the owner, for each tick of the world since the last sample."""
+        (process, seconds, last), self.used = self.used, (owner.process, seconds_of(owner.process), tick)
+        return round((self.used[1] - seconds) * 1000 / (tick - last), 2) if process is owner.process and tick > last else ""
+
+    def sample(self, world, stats):
+        """Columns from nodes_rss_mib to those of each node. stats: of the world."""
+        self.world = world
         descriptors = threads = size = 0
         appends = []
         for node in self.nodes:
@@ -184,11 +220,14 @@ class Cluster:
                 appends.append(client.cluster_status()["appends"])
         count = sum(one["count"] for one in appends)
         mean = sum(one["mean_ms"] * one["count"] for one in appends) / max(count, 1)
-        nodes_rss = round(sum(rss(node.process) for node in self.nodes) / MIB, 2)
+        each = [round(rss(node.process) / MIB, 2) for node in self.nodes]
+        owner = kills.until(lambda: kills.owner_of(self.nodes, world), "an owner")
         behind = self.members.turn()
         etcd_rss, db, used, entries = self.members.figures()
-        return (nodes_rss, etcd_rss, descriptors, threads, round(size / MIB, 2), db, used, entries, behind,
-                self.members.snapshots(), round(mean, 2))
+        return (round(sum(each), 2), etcd_rss, descriptors, threads, round(size / MIB, 2), db, used, entries, behind,
+                self.members.snapshots(), round(mean, 2), owner.name, round(stats["memory"]["bytes"] / MIB, 2),
+                self.used_per_tick(owner, stats["tick"]), round(os.getloadavg()[0], 2),
+                *(value for pair in zip(self.processes, each) for value in pair))
 
     def more(self):
         """Further members of the result."""
