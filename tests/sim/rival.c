@@ -33,11 +33,15 @@ static struct {
 
 // ---- the server's node -------------------------------------------------------------------------
 
-// Whether a world was given away, and the answer to that is under way: the server has stopped it.
-static bool is_given_away(fm_world_log_store *store, uint64_t world, const char *owner)
+// Whether a world was given away, and the answer to that is under way: the server has stopped it,
+// even if it was given back since.
+static bool is_given_away(fm_world_log_store *store, uint64_t world, uint64_t owner_epoch)
 {
+    char node[FM_CLUSTER_NAME_MAX + 1];
+    uint64_t epoch, incarnation;
     const struct log_world *entry = fm_world_log_find(store, world);
-    return entry != NULL && strcmp(entry->heir, owner) == 0;
+    return entry != NULL && fm_world_log_owner_parse(entry->heir, &epoch, node, &incarnation) &&
+           epoch <= owner_epoch;
 }
 
 // Whether another node has a world of which the server would speak.
@@ -51,7 +55,7 @@ static void check_owners(fm_world_log_store *store)
         if (key != NULL &&
             fm_world_log_owner_parse((const char *)key->value, &owner_epoch, node, &incarnation) &&
             fm_world_log_owns(store, world, &epoch) && epoch < owner_epoch &&
-            !is_given_away(store, world, (const char *)key->value)) {
+            !is_given_away(store, world, owner_epoch)) {
             sim_fail("the node has a new lease, and thinks that world %" PRIu64
                      " is its own, which belongs to %s",
                      world, node);
