@@ -39,16 +39,22 @@
 #include "core/search/field.h"
 #include "core/search/starts.h"
 
+#include <stddef.h>
+
 #define ERA_NEVER      0u
 #define CUTS_PER_UNIT  4u // cutting a cell costs about a quarter of expanding it
 #define LOOKS_PER_UNIT 4u // of cells around a change
 
 struct node {
     uint32_t g;          // FM_COST_INFINITE: not visited
-    uint32_t place;      // the key it is queued under, or FM_BUCKET_KEY_NONE
     uint32_t parent : 4; // direction of the next cell toward the goal, or FM_DIRECTION_COUNT
     uint32_t era : 28;   // the last one in which g was known to be the true distance
+    fm_bucket_links links;
 };
+
+_Static_assert(sizeof(struct node) == sizeof(fm_bucket_node) &&
+                   offsetof(struct node, links) == offsetof(fm_bucket_node, links),
+               "the queue finds its links");
 
 #define ERA_MAX ((1u << 28) - 1)
 
@@ -73,9 +79,9 @@ struct tree {
 };
 
 static const struct node blank = {.g = FM_COST_INFINITE,
-                                  .place = FM_BUCKET_KEY_NONE,
                                   .parent = FM_DIRECTION_COUNT,
-                                  .era = ERA_NEVER};
+                                  .era = ERA_NEVER,
+                                  .links = {FM_NODE_NONE, FM_NODE_NONE}};
 
 // A cell with everything needed to reach its neighbours.
 struct spot {
@@ -107,7 +113,7 @@ FM_INLINE bool is_visited(const struct node *node)
 
 FM_INLINE bool is_open(const struct node *node)
 {
-    return node->place != FM_BUCKET_KEY_NONE;
+    return fm_bucket_is_queued(&node->links);
 }
 
 // ---- open list ----------------------------------------------------------------------------------
@@ -118,56 +124,37 @@ FM_INLINE uint32_t key_of(const struct tree *t, fm_cell cell, const struct node 
     return node->g + fm_box_distance(t->view, four, &t->starts.box, cell) + t->starts.km;
 }
 
-// Queues a visited cell under its key. Its entry under another key becomes a leftover.
+FM_INLINE void close_cell(struct tree *t, struct node *node, fm_slab *slab)
+{
+    if (is_open(node)) {
+        fm_bucket_queue_remove(&t->open, &t->pages, &node->links, slab);
+    }
+}
+
+// Queues a visited cell under its key.
 FM_INLINE void open_cell(struct tree *t, const struct spot *u, fm_slab *slab)
 {
-    uint32_t key = key_of(t, u->cell, u->node);
-    if (u->node->place == key) {
-        return;
-    }
-    u->node->place = key;
-    if (!fm_bucket_queue_push(&t->open, key, fm_node_ref(u->page, u->position), slab)) {
+    uint32_t key = key_of(t, u->cell, u->node), ref = fm_node_ref(u->page, u->position);
+    close_cell(t, u->node, slab);
+    if (!fm_bucket_queue_push(&t->open, &t->pages, key, ref, &u->node->links, slab)) {
         t->exhausted = true;
     }
 }
 
-FM_INLINE void close_cell(struct node *node)
+// The open cell with the smallest key, which becomes t->top. False when there is none.
+FM_INLINE bool find_top(struct tree *t, fm_bucket_top *top)
 {
-    node->place = FM_BUCKET_KEY_NONE;
+    *top = fm_bucket_queue_peek(&t->open);
+    t->top = top->key;
+    return top->key != FM_BUCKET_KEY_NONE;
 }
 
-// The open cell with the smallest key, which becomes t->top. False when there is none. A stale one
-// may be a leftover.
-FM_INLINE bool find_top(struct tree *t, fm_bucket_top *top, fm_slab *slab)
-{
-    for (;;) {
-        *top = fm_bucket_queue_peek(&t->open);
-        t->top = top->key;
-        if (top->key == FM_BUCKET_KEY_NONE) {
-            return false;
-        }
-        if (fm_bucket_queue_is_stale(&t->open, top) ||
-            spot_of(t, top->ref).node->place == top->key) {
-            return true;
-        }
-        fm_bucket_queue_take(&t->open, top, slab); // a leftover
-    }
-}
-
-// For the open list: the key that a stale entry ought to have.
-FM_INLINE uint32_t renewed_key(const void *context, uint32_t key, uint32_t ref)
+// For the open list.
+FM_INLINE uint32_t renewed_key(const void *context, uint32_t ref)
 {
     const struct tree *t = context;
     struct spot u = spot_of(t, ref);
-    if (u.node->place != key) {
-        return FM_BUCKET_KEY_NONE;
-    }
-    return u.node->place = key_of(t, u.cell, u.node);
-}
-
-static bool is_queued_under(const void *context, uint32_t key, uint32_t ref)
-{
-    return spot_of(context, ref).node->place == key;
+    return key_of(t, u.cell, u.node);
 }
 
 // ---- the search ---------------------------------------------------------------------------------
@@ -192,7 +179,6 @@ FM_INLINE void expand(struct tree *t, const struct spot *u, const bool weighted,
     FM_VALIDATE(parent_holds(t, u));
     const fm_view *view = t->view;
     const uint32_t g = u->node->g;
-    close_cell(u->node);
     u->node->era = t->era;
     for (uint32_t moves = fm_view_moves(view, u->cell); moves != 0; moves &= moves - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(moves);
@@ -254,7 +240,7 @@ FM_INLINE void run(struct tree *t, const bool weighted, fm_work *work, uint32_t 
     uint32_t units = 0; // until the grant and the deadline are checked
     while (!t->exhausted) {
         fm_bucket_top top;
-        bool empty = !find_top(t, &top, work->slab);
+        bool empty = !find_top(t, &top);
         if (all_settled(t) || empty) {
             t->done = true;
             return;
@@ -265,19 +251,19 @@ FM_INLINE void run(struct tree *t, const bool weighted, fm_work *work, uint32_t 
                 return;
             }
         }
-        if (fm_bucket_queue_is_stale(&t->open, &top)) {
-            fm_bucket_refresh done =
-                fm_bucket_queue_refresh(&t->open, &top, units, renewed_key, t, work->slab);
+        struct spot u = spot_of(t, top.ref);
+        uint32_t key = key_of(t, u.cell, u.node);
+        if (key != top.key) {
+            fm_bucket_renewal done = fm_bucket_queue_renew(&t->open, &t->pages, &top, key, units,
+                                                           renewed_key, t, work->slab);
             t->exhausted |= done.failed;
-            work->expansions += done.moved;
-            work->secondary += done.moved;
+            fm_work_charge(work, done.moved);
             units -= done.moved;
             continue;
         }
         work->expansions += 1;
         units -= 1;
-        struct spot u = spot_of(t, top.ref);
-        fm_bucket_queue_take(&t->open, &top, work->slab);
+        fm_bucket_queue_take(&t->open, &t->pages, &top, &u.node->links, work->slab);
         expand(t, &u, weighted, work->slab);
     }
 }
@@ -295,13 +281,13 @@ static void run_uniform(struct tree *t, fm_work *work, uint32_t expansions_at_st
 // ---- cutting ------------------------------------------------------------------------------------
 
 // Takes a cell out of the tree. What hangs on it follows in cut_around().
-static void cut(struct tree *t, const struct spot *u)
+static void cut(struct tree *t, const struct spot *u, fm_slab *slab)
 {
     if (!FM_RESERVE_FROM(t->memory, t->cut, t->cut_capacity, t->cut_count + 1)) {
         t->exhausted = true;
         return;
     }
-    close_cell(u->node);
+    close_cell(t, u->node, slab);
     *u->node = blank;
     t->cut[t->cut_count++] = fm_node_ref(u->page, u->position);
 }
@@ -322,7 +308,7 @@ static void cut_around(struct tree *t, const struct spot *u, fm_slab *slab)
             continue;
         }
         if (v.node->parent == (i ^ 4)) {
-            cut(t, &v);
+            cut(t, &v, slab);
         } else if (!is_open(v.node) && moves >> i & 1) {
             open_cell(t, &v, slab);
         }
@@ -385,7 +371,6 @@ static void rebase(struct tree *t, fm_slab *slab)
         start_over(t, slab);
         begin(t, slab);
     }
-    fm_bucket_queue_age(&t->open);
 }
 
 // ---- changes of the map -------------------------------------------------------------------------
@@ -417,7 +402,7 @@ static bool repair_around(struct tree *t, const fm_change *change, fm_slab *slab
         cheaper |= change->cheaper;
         struct spot u = spot_at(page, fm_page_position(cell));
         if (is_visited(u.node) && !parent_holds(t, &u)) {
-            cut(t, &u);
+            cut(t, &u, slab);
         } else if (is_visited(u.node) && change->cheaper) {
             open_cell(t, &u, slab);
             t->top = 0;
@@ -514,7 +499,7 @@ static void search(struct tree *t, fm_work *work, uint32_t expansions_at_start)
     // Checks before rebasing: most moves along a path leave nothing to do, and km should stay
     // small.
     fm_bucket_top top;
-    bool empty = !find_top(t, &top, work->slab);
+    bool empty = !find_top(t, &top);
     t->done = all_settled(t) || empty;
     if (t->done) {
         return;
@@ -527,7 +512,6 @@ static void search(struct tree *t, fm_work *work, uint32_t expansions_at_start)
     } else {
         run_uniform(t, work, expansions_at_start);
     }
-    fm_bucket_queue_sweep(&t->open, work->slab, is_queued_under, t);
 }
 
 static bool all_at_goal(const struct tree *t)
@@ -640,7 +624,7 @@ static void extra_inspect(const void *self, fm_inspect_fn *visit, void *context)
                 .h = fm_box_distance(t->view, t->view->connectivity == FM_CONNECT_4, &t->starts.box,
                                      cell),
                 .rhs = FM_COST_INFINITE,
-                .key = is_open(node) ? node->place : 0,
+                .key = is_open(node) ? key_of(t, cell, node) : 0,
                 .parent = has_parent ? fm_cell_step(cell, node->parent) : FM_CELL_NONE};
             visit(&inspection, context);
         }

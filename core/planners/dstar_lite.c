@@ -26,6 +26,7 @@
 
 #include "core/search/planner.h"
 
+#include "core/search/dstar_around.h"
 #include "core/search/dstar_open.h"
 #include "core/search/field.h"
 #include "core/search/starts.h"
@@ -56,9 +57,10 @@ struct dstar {
     bool exhausted; // memory ran out
 };
 
-static const fm_dstar_node blank_in_buckets = {FM_COST_INFINITE, FM_COST_INFINITE,
-                                               FM_BUCKET_KEY_NONE};
-static const fm_dstar_node blank_in_heap = {FM_COST_INFINITE, FM_COST_INFINITE, 0};
+static const fm_dstar_node blank_in_buckets = {
+    .g = FM_COST_INFINITE, .rhs = FM_COST_INFINITE, .links = {FM_NODE_NONE, FM_NODE_NONE}};
+static const fm_dstar_node blank_in_heap = {
+    .g = FM_COST_INFINITE, .rhs = FM_COST_INFINITE, .place = 0};
 
 // What the loops read over and over. It is copied once per call: were it read from the planner,
 // every store to a node would make the compiler read it again.
@@ -127,17 +129,39 @@ FM_INLINE uint64_t key_of(const struct frame *frame, struct shape shape, fm_cell
     return fm_dstar_key(shape.order, least + h + frame->km, node);
 }
 
+// Puts a cell that is not queued into a bucket.
+FM_INLINE void push(struct dstar *d, fm_dstar_node *node, uint32_t ref, uint32_t key, fm_slab *slab)
+{
+    if (!fm_bucket_queue_push(&d->open.buckets, &d->pages, key, ref, &node->links, slab)) {
+        d->exhausted = true;
+    }
+}
+
 // Puts an inconsistent cell where its key says, takes a consistent one off the open list.
 FM_INLINE void update(struct dstar *d, const struct frame *frame, struct shape shape,
                       const struct spot *u, fm_slab *slab)
 {
     uint32_t ref = fm_node_ref(u->page, u->position);
     if (u->node->g == u->node->rhs) {
-        fm_dstar_open_remove(&d->open, shape.order, u->node, ref);
+        fm_dstar_open_remove(&d->open, &d->pages, shape.order, u->node, ref, slab);
         return;
     }
     uint64_t key = key_of(frame, shape, u->cell, u->node);
-    d->exhausted |= !fm_dstar_open_put(&d->open, shape.order, u->node, ref, key, slab);
+    if (!fm_dstar_open_put(&d->open, &d->pages, shape.order, u->node, ref, key, slab)) {
+        d->exhausted = true;
+    }
+}
+
+// The key of an underconsistent cell does not depend on its rhs: in buckets it stays where it is.
+FM_INLINE void set_rhs(struct dstar *d, const struct frame *frame, struct shape shape,
+                       const struct spot *u, uint32_t rhs, fm_slab *slab)
+{
+    uint32_t g = u->node->g;
+    bool stays = shape.order == FM_DSTAR_BUCKET && g < u->node->rhs && g < rhs;
+    u->node->rhs = rhs;
+    if (!stays) {
+        update(d, frame, shape, u, slab);
+    }
 }
 
 FM_INLINE uint32_t moves_from(const struct frame *frame, fm_cell cell)
@@ -150,12 +174,6 @@ FM_INLINE uint32_t cost_of(const struct frame *frame, struct shape shape, fm_cel
 {
     return shape.weighted ? fm_view_cost(&frame->view, from, i, fm_cell_step(from, i))
                           : frame->view.step[shape.four ? 0 : i & 1];
-}
-
-// How far the directions that are looked at lie apart.
-FM_INLINE uint32_t stride_of(struct shape shape)
-{
-    return shape.four ? 2 : 1;
 }
 
 // rhs from the definition. Without weights it looks at all neighbours and makes illegal ones
@@ -174,40 +192,12 @@ FM_INLINE uint32_t best_successor(const struct frame *frame, struct shape shape,
         return best;
     }
     FM_UNROLL
-    for (uint32_t i = 0; i < FM_DIRECTION_COUNT; i += stride_of(shape)) {
+    for (uint32_t i = 0; i < FM_DIRECTION_COUNT; i += fm_dstar_stride(shape.four)) {
         uint32_t illegal = (moves >> i & 1) - 1; // all ones or none
         uint32_t rhs = (seen(u, i)->g + cost_of(frame, shape, u->cell, i)) | illegal;
         best = rhs < best ? rhs : best;
     }
     return best;
-}
-
-// For each direction a bit: whether the neighbour's rhs is what the path through u costs, u's g
-// being `g`. Whether the step is legal is not asked.
-FM_INLINE uint32_t reached_through(const struct frame *frame, struct shape shape,
-                                   const struct spot *u, uint32_t g)
-{
-    uint32_t reached = 0;
-    FM_UNROLL
-    for (uint32_t i = 0; i < FM_DIRECTION_COUNT; i += stride_of(shape)) {
-        reached |= (uint32_t)(seen(u, i)->rhs == g + cost_of(frame, shape, u->cell, i)) << i;
-    }
-    return reached;
-}
-
-// The same: whether its rhs is more than that. Bits are shifted in from below, which takes few
-// instructions.
-FM_INLINE uint32_t improved_through(const struct frame *frame, struct shape shape,
-                                    const struct spot *u, uint32_t g)
-{
-    uint32_t improved = 0;
-    FM_UNROLL
-    for (uint32_t n = FM_DIRECTION_COUNT; n > 0; n -= stride_of(shape)) {
-        uint32_t i = n - stride_of(shape);
-        uint32_t cost = g + cost_of(frame, shape, u->cell, i);
-        improved = (improved << stride_of(shape)) + (cost < seen(u, i)->rhs);
-    }
-    return improved;
 }
 
 // Recomputes the rhs of a cell other than the goal.
@@ -216,8 +206,7 @@ FM_INLINE void renew(struct dstar *d, const struct frame *frame, struct shape sh
 {
     uint32_t rhs = best_successor(frame, shape, u);
     if (rhs != u->node->rhs) {
-        u->node->rhs = rhs;
-        update(d, frame, shape, u, slab);
+        set_rhs(d, frame, shape, u, rhs, slab);
         d->done = false;
     }
 }
@@ -228,12 +217,12 @@ FM_INLINE void renew(struct dstar *d, const struct frame *frame, struct shape sh
 struct loop {
     fm_dstar_top top; // the smallest key, as of the last expansion
     // With buckets, a neighbour that gets that key would be pushed now and popped next. The last
-    // such one is kept back instead, queued as far as its node knows. No page: there is none.
+    // such one is kept back instead, and not queued. No page: there is none.
     struct spot next;
     // The first start that is not settled, what it held when it was last looked at, and its key
     // then: until it changes or the key is reached there is no need to look again.
     const fm_dstar_node *start;
-    fm_dstar_node start_then;
+    uint64_t start_then; // g and rhs
     uint64_t start_key;
     uint32_t expansions_at_start; // of the call
     uint32_t units;               // until the grant and the deadline are checked
@@ -244,20 +233,22 @@ FM_INLINE void put_next(struct dstar *d, struct loop *loop, fm_slab *slab)
 {
     if (loop->next.page != NULL) {
         uint32_t ref = fm_node_ref(loop->next.page, loop->next.position);
-        uint32_t key = loop->next.node->place;
-        d->exhausted |= !fm_bucket_queue_push(&d->open.buckets, key, ref, slab);
+        push(d, loop->next.node, ref, (uint32_t)loop->top.key, slab);
         loop->next.page = NULL;
     }
 }
 
 FM_INLINE void expand_over(struct dstar *d, const struct frame *frame, struct shape shape,
-                           const struct spot *u, struct loop *loop, fm_slab *slab)
+                           const struct spot *u, const fm_dstar_around *around, struct loop *loop,
+                           fm_slab *slab)
 {
     uint32_t g = u->node->g = u->node->rhs;
-    uint32_t moves = moves_from(frame, u->cell);
-    if (!shape.weighted) {
-        moves &= improved_through(frame, shape, u, g);
+    uint32_t moves =
+        shape.weighted ? 0xff : fm_dstar_improved(around, shape.four, g, frame->view.step);
+    if (moves == 0) {
+        return;
     }
+    moves &= moves_from(frame, u->cell);
     for (; moves != 0; moves &= moves - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(moves);
         uint32_t rhs = g + cost_of(frame, shape, u->cell, i);
@@ -268,27 +259,31 @@ FM_INLINE void expand_over(struct dstar *d, const struct frame *frame, struct sh
         if (v.node->rhs <= rhs) {
             continue;
         }
+        if (shape.order != FM_DSTAR_BUCKET || v.node->g <= rhs) {
+            set_rhs(d, frame, shape, &v, rhs, slab);
+            continue;
+        }
+        uint32_t ref = fm_node_ref(v.page, v.position);
         v.node->rhs = rhs;
-        if (shape.order == FM_DSTAR_BUCKET && v.node->g > rhs &&
-            v.node->place != loop->top.bucket.key &&
-            key_of(frame, shape, v.cell, v.node) == loop->top.key) {
+        uint64_t key = key_of(frame, shape, v.cell, v.node);
+        fm_dstar_open_remove(&d->open, &d->pages, shape.order, v.node, ref, slab);
+        if (key == loop->top.key) {
             put_next(d, loop, slab);
-            v.node->place = loop->top.bucket.key;
             loop->next = v;
         } else {
-            update(d, frame, shape, &v, slab);
+            push(d, v.node, ref, (uint32_t)key, slab);
         }
     }
 }
 
 FM_INLINE void expand_under(struct dstar *d, const struct frame *frame, struct shape shape,
-                            const struct spot *u, fm_slab *slab)
+                            const struct spot *u, const fm_dstar_around *around, fm_slab *slab)
 {
     uint32_t g = u->node->g;
     u->node->g = FM_COST_INFINITE;
     uint32_t moves = moves_from(frame, u->cell);
     if (!shape.weighted) {
-        moves &= reached_through(frame, shape, u, g);
+        moves &= fm_dstar_reached(around, shape.four, g, frame->view.step);
     }
     for (; moves != 0; moves &= moves - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(moves);
@@ -333,15 +328,14 @@ FM_INLINE void watch_start(const struct dstar *d, const struct frame *frame, str
 {
     const fm_dstar_node *node = d->starts.node;
     loop->start = node == NULL ? &blank_in_buckets : node; // its page is not touched: ask always
-    loop->start_then = *loop->start;
+    loop->start_then = fm_dstar_costs(loop->start);
     loop->start_key =
         node == NULL ? 0 : key_of(frame, shape, fm_starts_next(&d->starts), loop->start);
 }
 
 FM_INLINE bool start_may_be_settled(const struct loop *loop)
 {
-    return loop->top.key >= loop->start_key || loop->start->g != loop->start_then.g ||
-           loop->start->rhs != loop->start_then.rhs;
+    return loop->top.key >= loop->start_key || fm_dstar_costs(loop->start) != loop->start_then;
 }
 
 // For the open list: the key that an entry ought to have.
@@ -351,37 +345,33 @@ struct renewal {
     struct shape shape;
 };
 
-FM_INLINE uint32_t renewed_key(const void *context, uint32_t key, uint32_t ref)
+FM_INLINE uint32_t renewed_key(const void *context, uint32_t ref)
 {
     const struct renewal *renewal = context;
     struct spot u = spot_of(renewal->d, ref);
-    if (u.node->place != key) {
-        return FM_BUCKET_KEY_NONE;
-    }
-    return u.node->place = (uint32_t)key_of(renewal->frame, renewal->shape, u.cell, u.node);
+    return (uint32_t)key_of(renewal->frame, renewal->shape, u.cell, u.node);
 }
 
 // Renews keys at the top that were computed before the agents moved. Returns false when there was
 // nothing to renew: the top's key holds.
 FM_INLINE bool renew_keys(struct dstar *d, const struct frame *frame, struct shape shape,
-                          struct loop *loop, fm_work *work)
+                          struct loop *loop, const struct spot *u, fm_work *work)
 {
+    uint64_t key = key_of(frame, shape, u->cell, u->node);
     uint32_t renewed = 1;
+    if (key <= loop->top.key) {
+        return false;
+    }
     if (shape.order == FM_DSTAR_BUCKET) {
-        if (!fm_bucket_queue_is_stale(&d->open.buckets, &loop->top.bucket)) {
-            return false;
-        }
         const struct renewal renewal = {d, frame, shape};
-        fm_bucket_refresh done = fm_bucket_queue_refresh(
-            &d->open.buckets, &loop->top.bucket, loop->units, renewed_key, &renewal, work->slab);
+        const fm_bucket_top top = {.key = (uint32_t)loop->top.key, .ref = loop->top.ref};
+        fm_bucket_renewal done =
+            fm_bucket_queue_renew(&d->open.buckets, &d->pages, &top, (uint32_t)key, loop->units,
+                                  renewed_key, &renewal, work->slab);
         d->exhausted |= done.failed;
         renewed = done.moved;
     } else {
-        struct spot u = spot_of(d, loop->top.ref);
-        if (key_of(frame, shape, u.cell, u.node) <= loop->top.key) {
-            return false;
-        }
-        update(d, frame, shape, &u, work->slab);
+        update(d, frame, shape, u, work->slab);
     }
     fm_work_charge(work, renewed);
     loop->units -= renewed;
@@ -401,12 +391,11 @@ FM_INLINE enum turn take_top(struct dstar *d, const struct frame *frame, struct 
 {
     if (loop->next.page != NULL && !start_may_be_settled(loop) && loop->units > 0) {
         *u = loop->next;
-        u->node->place = FM_BUCKET_KEY_NONE;
         loop->next.page = NULL;
         return TURN_EXPAND;
     }
     put_next(d, loop, work->slab);
-    if (!fm_dstar_open_top(&d->open, shape.order, &loop->top, work->slab)) {
+    if (!fm_dstar_open_top(&d->open, shape.order, &loop->top)) {
         d->top = UINT64_MAX;
         d->done = true;
         return TURN_OVER;
@@ -426,11 +415,11 @@ FM_INLINE enum turn take_top(struct dstar *d, const struct frame *frame, struct 
             return TURN_OVER;
         }
     }
-    if (renew_keys(d, frame, shape, loop, work)) {
+    *u = spot_of(d, loop->top.ref);
+    if (renew_keys(d, frame, shape, loop, u, work)) {
         return TURN_AGAIN;
     }
-    *u = spot_of(d, loop->top.ref);
-    fm_dstar_open_take(&d->open, shape.order, u->node, &loop->top, work->slab);
+    fm_dstar_open_take(&d->open, &d->pages, shape.order, u->node, &loop->top, work->slab);
     return TURN_EXPAND;
 }
 
@@ -447,10 +436,11 @@ FM_INLINE void run(struct dstar *d, struct shape shape, fm_work *work)
         }
         work->expansions += 1;
         loop.units -= 1;
+        const fm_dstar_around around = fm_dstar_around_of(u.page, u.position, shape.four);
         if (u.node->g > u.node->rhs) {
-            expand_over(d, &frame, shape, &u, &loop, work->slab);
+            expand_over(d, &frame, shape, &u, &around, &loop, work->slab);
         } else {
-            expand_under(d, &frame, shape, &u, work->slab);
+            expand_under(d, &frame, shape, &u, &around, work->slab);
         }
     }
 }
@@ -521,15 +511,19 @@ static void renew_in_shape(struct dstar *d, const struct frame *frame, const str
 static uint32_t repair_blocked(struct dstar *d, const struct frame *frame, const struct spot *b,
                                fm_slab *slab)
 {
-    uint32_t wrong = reached_through(frame, d->shape, b, b->node->g);
+    const fm_dstar_around around = fm_dstar_around_of(b->page, b->position, d->shape.four);
+    uint32_t wrong = fm_dstar_reached(&around, d->shape.four, b->node->g, frame->view.step);
     for (uint32_t i = 0; i < FM_DIRECTION_COUNT && !d->shape.four; i += 2) {
-        uint32_t rhs = seen(b, i)->rhs; // may have come diagonally past a corner of b
+        uint32_t rhs = around.rhs[i]; // may have come diagonally past a corner of b
         bool past = rhs == frame->view.step[1] + seen(b, (i + 2) % FM_DIRECTION_COUNT)->g ||
                     rhs == frame->view.step[1] + seen(b, (i + 6) % FM_DIRECTION_COUNT)->g;
         wrong |= (uint32_t)past << i;
     }
     uint32_t count = 1;
-    renew_in_shape(d, frame, b, slab);
+    if (b->node->rhs != FM_COST_INFINITE) {
+        set_rhs(d, frame, d->shape, b, FM_COST_INFINITE, slab);
+        d->done = false;
+    }
     for (; wrong != 0; wrong &= wrong - 1) {
         count += 1;
         uint32_t i = (uint32_t)__builtin_ctz(wrong);
@@ -621,7 +615,6 @@ static void rebase(struct dstar *d, fm_slab *slab)
         start_over(d, slab);
         begin(d, slab);
     }
-    fm_bucket_queue_age(&d->open.buckets);
 }
 
 // What depends on the view's costs, which change when a map gets its first weight.
@@ -690,7 +683,7 @@ __attribute__((unused)) static bool is_sound(const struct dstar *d)
             bool inside = fm_cell_x(u.cell) < d->view->width && fm_cell_y(u.cell) < d->view->height;
             uint32_t rhs =
                 u.cell == d->goal || !inside ? u.node->rhs : best_successor(&frame, d->shape, &u);
-            bool queued = u.node->place != fm_dstar_unqueued(d->shape.order);
+            bool queued = fm_dstar_is_queued(d->shape.order, u.node);
             if (u.node->rhs != rhs || queued != (u.node->g != u.node->rhs)) {
                 return false;
             }
@@ -734,7 +727,7 @@ static fm_plan_state dstar_advance(void *self, fm_work *work)
         // Checks before rebasing: most moves along a path leave nothing to do, and km should stay
         // small.
         fm_dstar_top top;
-        bool any = fm_dstar_open_top(&d->open, d->shape.order, &top, work->slab);
+        bool any = fm_dstar_open_top(&d->open, d->shape.order, &top);
         d->top = any ? top.key : UINT64_MAX;
         const struct frame frame = frame_of(d);
         d->done = all_settled(d, &frame, d->shape, d->top);
@@ -744,7 +737,6 @@ static fm_plan_state dstar_advance(void *self, fm_work *work)
             rebase(d, work->slab);
         }
         in_shape[d->shape.order][d->shape.four][d->shape.weighted].run(d, work);
-        fm_dstar_open_sweep(&d->open, work->slab);
         FM_VALIDATE(d->exhausted || is_sound(d));
     }
     if (d->exhausted) {
@@ -836,6 +828,7 @@ static void dstar_inspect(const void *self, fm_inspect_fn *visit, void *context)
 {
     const struct dstar *d = self;
     const fm_field field = field_of(d);
+    const struct frame frame = frame_of(d);
     for (uint32_t slot = 0; slot < d->pages.page_count; slot++) {
         for (uint32_t position = 0; position < FM_PAGE_CELLS; position++) {
             const struct spot u = spot_at(d->pages.by_slot[slot], position);
@@ -844,7 +837,7 @@ static void dstar_inspect(const void *self, fm_inspect_fn *visit, void *context)
             }
             bool open = u.node->g != u.node->rhs;
             // Out of memory: a cell that should be queued is not.
-            bool queued = open && u.node->place != fm_dstar_unqueued(d->shape.order);
+            bool queued = open && fm_dstar_is_queued(d->shape.order, u.node);
             fm_inspection inspection = {
                 .cell = u.cell,
                 .open = open,
@@ -852,7 +845,7 @@ static void dstar_inspect(const void *self, fm_inspect_fn *visit, void *context)
                 .g = u.node->g,
                 .h = fm_box_distance(d->view, d->shape.four, &d->starts.box, u.cell),
                 .rhs = u.node->rhs,
-                .key = queued ? fm_dstar_open_key(&d->open, d->shape.order, u.node) : 0,
+                .key = queued ? key_of(&frame, d->shape, u.cell, u.node) : 0,
                 .parent =
                     u.cell == d->goal ? FM_CELL_NONE : fm_field_step(&field, u.cell, d->step)};
             visit(&inspection, context);

@@ -6,16 +6,7 @@
 
 void fm_bucket_queue_init(fm_bucket_queue *queue, const fm_memory *memory)
 {
-    *queue = (fm_bucket_queue){.memory = memory, .sweep_above = FM_BUCKET_SWEEP_MIN};
-}
-
-// All entries, linked as one free list. Place 0 is never used.
-static void free_entries(fm_bucket_queue *queue, uint32_t first)
-{
-    for (uint32_t i = first; i < queue->entry_capacity; i++) {
-        queue->entries[i].next = i + 1 < queue->entry_capacity ? i + 1 : 0;
-    }
-    queue->entry_free = first < queue->entry_capacity ? first : 0;
+    *queue = (fm_bucket_queue){.memory = memory, .top_key = FM_BUCKET_KEY_NONE};
 }
 
 void fm_bucket_queue_clear(fm_bucket_queue *queue, fm_slab *slab)
@@ -33,10 +24,8 @@ void fm_bucket_queue_clear(fm_bucket_queue *queue, fm_slab *slab)
     if (queue->capacity > 0) {
         memset(queue->filled, 0, queue->capacity / 64 * sizeof *queue->filled);
     }
-    free_entries(queue, 1);
     queue->top = NULL;
-    queue->live = 0;
-    queue->sweep_above = FM_BUCKET_SWEEP_MIN;
+    queue->top_key = FM_BUCKET_KEY_NONE;
     queue->page_count = 0;
 }
 
@@ -50,15 +39,12 @@ void fm_bucket_queue_fini(fm_bucket_queue *queue, fm_slab *slab)
 {
     fm_bucket_queue_clear(queue, slab);
     release_directory(queue);
-    fm_memory_release(queue->memory, queue->entries,
-                      queue->entry_capacity * sizeof *queue->entries);
-    *queue = (fm_bucket_queue){.memory = queue->memory};
+    fm_bucket_queue_init(queue, queue->memory);
 }
 
 size_t fm_bucket_queue_bytes(const fm_bucket_queue *queue)
 {
     return queue->capacity * sizeof *queue->pages + queue->capacity / 64 * sizeof *queue->filled +
-           queue->entry_capacity * sizeof *queue->entries +
            (size_t)queue->page_count * sizeof(fm_bucket_page);
 }
 
@@ -118,39 +104,11 @@ static bool cover(fm_bucket_queue *queue, uint32_t page_number)
     return true;
 }
 
-bool fm_bucket_queue_grow_entries(fm_bucket_queue *queue)
-{
-    uint32_t before = queue->entry_capacity;
-    uint32_t capacity = before == 0 ? 64 : before * 2;
-    fm_bucket_entry *entries =
-        fm_memory_resize(queue->memory, queue->entries, before, capacity, sizeof *entries);
-    if (entries == NULL) {
-        return false;
-    }
-    queue->entries = entries;
-    queue->entry_capacity = capacity;
-    free_entries(queue, before == 0 ? 1 : before);
-    return true;
-}
-
 // The page at a directory place has the smallest key.
 static void set_top(fm_bucket_queue *queue, uint32_t place)
 {
-    fm_bucket_page *page = queue->pages[place];
-    queue->top = page;
+    queue->top = queue->pages[place];
     queue->top_key = (queue->base + place) << 6;
-    if (page->epoch != queue->epoch) {
-        page->epoch = queue->epoch;
-        memcpy(page->stale, page->heads, sizeof page->stale);
-    }
-}
-
-void fm_bucket_queue_age(fm_bucket_queue *queue)
-{
-    queue->epoch += 1;
-    if (queue->top != NULL) {
-        set_top(queue, (queue->top_key >> 6) - queue->base);
-    }
 }
 
 static fm_bucket_page *take_page(fm_bucket_queue *queue, fm_slab *slab)
@@ -164,13 +122,14 @@ static fm_bucket_page *take_page(fm_bucket_queue *queue, fm_slab *slab)
         if (page == NULL) {
             return NULL;
         }
-        memset(page, 0, sizeof *page);
+        page->filled = 0;
+        memset(page->heads, 0xff, sizeof page->heads); // FM_NODE_NONE
         queue->page_count += 1;
     }
     return page;
 }
 
-// All of its buckets are empty: their heads are 0.
+// All of its buckets are empty.
 static void give_page(fm_bucket_queue *queue, uint32_t place, fm_slab *slab)
 {
     fm_bucket_page *page = queue->pages[place];
@@ -199,8 +158,6 @@ bool fm_bucket_queue_grow(fm_bucket_queue *queue, uint32_t key, fm_slab *slab)
     if (page == NULL) {
         return false;
     }
-    page->epoch = queue->epoch;
-    memset(page->stale, 0, sizeof page->stale);
     queue->pages[place] = page;
     queue->filled[place >> 6] |= (uint64_t)1 << (place & 63);
     if (queue->top == NULL || queue->base + place < queue->top_key >> 6) {
@@ -222,59 +179,14 @@ static void find_top(fm_bucket_queue *queue, uint32_t place)
         mask = UINT64_MAX;
     }
     queue->top = NULL;
+    queue->top_key = FM_BUCKET_KEY_NONE;
 }
 
-void fm_bucket_queue_top_emptied(fm_bucket_queue *queue, fm_slab *slab)
+void fm_bucket_queue_emptied(fm_bucket_queue *queue, uint32_t place, fm_slab *slab)
 {
-    uint32_t place = (queue->top_key >> 6) - queue->base;
+    bool was_top = queue->pages[place] == queue->top;
     give_page(queue, place, slab);
-    find_top(queue, place);
-}
-
-static void sweep_bucket(fm_bucket_queue *queue, uint32_t *link, uint32_t key,
-                         bool (*keep)(const void *context, uint32_t key, uint32_t ref),
-                         const void *context)
-{
-    while (*link != 0) {
-        fm_bucket_entry *entry = &queue->entries[*link];
-        if (keep(context, key, entry->ref)) {
-            link = &entry->next;
-        } else {
-            uint32_t place = *link;
-            *link = entry->next;
-            entry->next = queue->entry_free;
-            queue->entry_free = place;
-            queue->live -= 1;
-        }
+    if (was_top) {
+        find_top(queue, place);
     }
-}
-
-void fm_bucket_queue_sweep(fm_bucket_queue *queue, fm_slab *slab,
-                           bool (*keep)(const void *context, uint32_t key, uint32_t ref),
-                           const void *context)
-{
-    if (queue->live <= queue->sweep_above) {
-        return;
-    }
-    for (uint32_t place = 0; place < queue->capacity; place++) {
-        fm_bucket_page *page = queue->pages[place];
-        if (page == NULL) {
-            continue;
-        }
-        for (uint64_t bits = page->filled; bits != 0; bits &= bits - 1) {
-            uint32_t bucket = (uint32_t)__builtin_ctzll(bits);
-            sweep_bucket(queue, &page->heads[bucket], (queue->base + place) << 6 | bucket, keep,
-                         context);
-            if (page->heads[bucket] == 0) {
-                page->filled &= ~((uint64_t)1 << bucket);
-            }
-        }
-        if (page->filled == 0) {
-            give_page(queue, place, slab);
-        }
-    }
-    find_top(queue, 0);
-    fm_bucket_queue_age(queue); // `stale` may name entries that are gone
-    uint32_t enough = queue->live * 3;
-    queue->sweep_above = enough > FM_BUCKET_SWEEP_MIN ? enough : FM_BUCKET_SWEEP_MIN;
 }

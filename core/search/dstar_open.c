@@ -21,22 +21,6 @@ void fm_dstar_open_clear(fm_dstar_open *open, fm_slab *slab)
     open->heap.count = 0;
 }
 
-static bool counts(const void *context, uint32_t key, uint32_t ref)
-{
-    return fm_dstar_node_of(context, ref)->place == key;
-}
-
-void fm_dstar_open_sweep(fm_dstar_open *open, fm_slab *slab)
-{
-    fm_bucket_queue_sweep(&open->buckets, slab, counts, open);
-}
-
-uint64_t fm_dstar_open_key(const fm_dstar_open *open, fm_dstar_order order,
-                           const fm_dstar_node *node)
-{
-    return order == FM_DSTAR_BUCKET ? node->place : open->heap.entries[node->place - 1].key;
-}
-
 size_t fm_dstar_open_bytes(const fm_dstar_open *open)
 {
     return fm_bucket_queue_bytes(&open->buckets) + fm_heap_bytes(&open->heap);

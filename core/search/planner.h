@@ -150,7 +150,7 @@ typedef struct fm_inspection {
     uint32_t g;
     uint32_t h; // the heuristic in use, learned where the algorithm learns
     uint32_t rhs;
-    uint64_t key; // as the open list orders it
+    uint64_t key; // as the open list orders it, renewed where the agents have moved since
     fm_cell parent;
 } fm_inspection;
 

@@ -144,17 +144,21 @@ static void units_that_are_pushed_off_their_paths_move_on(void **state)
 
 // Units of all sizes on maps with passes: none stays in one place for 600 ticks. Where nobody made
 // way in turns 29 to 88 % moved, and one stayed in one place for 785 of 800 ticks (seed 2), 697
-// (seed 4) and 411 (seed 5).
+// (seed 4) and 411 (seed 5). A single game depends on chance, the mean of twelve hardly: 93 to 94
+// %.
 static void the_small_make_way_for_the_large(void **state)
 {
     (void)state;
     static const uint32_t sizes[] = {1, 1, 2, 1, 1, 1, 3, 1, 1, 2, 1, 1, 1, 2, 4};
-    for (uint64_t seed = 2; seed <= 6; seed++) {
+    double moved = 0;
+    for (uint64_t seed = 2; seed <= 13; seed++) {
         struct course course = play(
             &(struct game){96, seed, 83, 800, &fm_dstar_lite, sizes, sizeof sizes / sizeof *sizes});
         assert_in_range(course.longest, 0, 599);
-        assert_true(course.moved > 0.75);
+        assert_true(course.moved > 0.6);
+        moved += course.moved / 12;
     }
+    assert_true(moved > 0.9);
 }
 
 // ---- only where large units live ----------------------------------------------------------------
