@@ -100,7 +100,7 @@ static void add_host(fm_conductor *conductor, fm_job *job, uint64_t now_ns)
 {
     fm_host *host = job->host;
     if (!hosts_reserve(conductor)) {
-        fm_outbox_finish(&conductor->mailbox, job, FM_ERR_NO_MEMORY);
+        fm_outbox_finish_at_once(&conductor->mailbox, job, FM_ERR_NO_MEMORY);
         return;
     }
     conductor->hosts[conductor->host_count++] = host;

@@ -227,9 +227,9 @@ static fm_status apply(const fm_config *config, fm_host *host, fm_job *job)
 
 static void begin_command(fm_mailbox *mailbox, fm_host *host, fm_job *job)
 {
+    bool was_busy = host->order != NULL; // before the world's end nothing waits for an order
     fm_status status = apply(mailbox->config, host, job);
-    if (status == FM_OK && fm_world_left_to_do(host->world) > 0) {
-        FM_ASSERT(host->order == NULL);
+    if (status == FM_OK && !was_busy && fm_world_left_to_do(host->world) > 0) {
         host->order = job; // finished by the tick that reaches its last agent
     } else {
         fm_outbox_finish(mailbox, job, status);

@@ -10,7 +10,7 @@ Method  a real server with a journal, killed and restarted; every command is sen
 import shutil
 import tempfile
 
-from fogmarch_server import Server, run
+from fogmarch_server import RequestError, Server, run
 
 
 class Journals:
@@ -134,4 +134,27 @@ def an_id_is_one_commands_and_one_seats():
             client.close()
 
 
-run([after_a_crash, in_a_loaded_world, an_id_is_one_commands_and_one_seats])
+def behind_a_large_order_and_before_the_worlds_end():
+    with Server() as server, server.connect() as client:
+        world = client.call("world.create", name="w", generator="open", width=160, height=160, seed=1)["world"]
+        client.call("team.create", world=world)
+        agents = client.call("agent.spawn", world=world, team=1, place="nearest",
+                             cells=[xy for i in range(20000) for xy in (i % 150, i // 150)])["agents"]
+        order = dict(world=world, kind="move", goal=[5, 5], command_id=7)
+        # In one piece: the large order is spread over ticks, and the world's end lets what waits behind it go on.
+        first = client.send("agent.order", agents=agents[:1], **order)
+        large = client.send("agent.order", world=world, agents=agents, kind="move", goal=[80, 80])
+        again = client.send("agent.order", agents=agents[:1], **order)
+        end = client.send("world.destroy", world=world)
+        given = client.answer(first)
+        try:
+            client.answer(large)
+        except RequestError as error:
+            assert error.name == "no_world", error
+        assert client.answer(again) == given
+        client.answer(end)
+        assert client.call("ping", time=1)["time"] == 1
+
+
+run([after_a_crash, in_a_loaded_world, an_id_is_one_commands_and_one_seats,
+     behind_a_large_order_and_before_the_worlds_end])
