@@ -407,6 +407,10 @@ static void end(fm_journal *journal)
     if (fm_journal_file_end(journal->file, options->keep || is_left, error) != FM_OK) {
         fm_log(FM_LOG_ERROR, "journal not removed", fm_log_text("reason", error));
     }
+    if (is_left && !options->keep) { // else a node that worlds come to and leave fills its disk
+        fm_journal_file_trim_aside(options->folder, FM_JOURNAL_ASIDE_MAX,
+                                   fm_clock_unix_s() - FM_JOURNAL_ASIDE_S);
+    }
     release_last(journal, !is_lost);
 }
 

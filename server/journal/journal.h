@@ -32,7 +32,9 @@
 
 #define FM_JOURNAL_WAITING_MAX       ((size_t)64 << 20) // bytes of one world that are not written yet
 #define FM_JOURNAL_TICKS_WAITING_MAX 64u                // the same, ticks
-#define FM_JOURNAL_TICKS_SLOW        4u                 // with more, fm_journal_is_slow()
+#define FM_JOURNAL_ASIDE_MAX         64u   // files of worlds that left, unless all are kept
+#define FM_JOURNAL_ASIDE_S           3600u // for which more are kept
+#define FM_JOURNAL_TICKS_SLOW        4u    // with more, fm_journal_is_slow()
 #define FM_JOURNAL_RETRY_MS          1000u
 #define FM_FENCE_LANES               16u // appends under way at once
 #define FM_FENCE_RETRY_MS            50u
@@ -98,7 +100,7 @@ typedef struct fm_journal_options {
     uint64_t interval_ms;          // between commits, unless durability is tick
     uint64_t retry_ms;             // after a commit that failed: FM_JOURNAL_RETRY_MS
     uint64_t size_max;             // bytes of a file, see fm_journal_file_shorten()
-    bool keep;                     // files of worlds that ended
+    bool keep;                     // all files of worlds that ended or left
     bool driven;                   // without a thread: somebody calls fm_journals_turn()
     const fm_journal_fence *fence; // outlives the writer; NULL: none
     /// A batch was written, or never will be because the writer stops: takes its events. On the

@@ -2,6 +2,7 @@
 
 #include "server/journal/journal_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
@@ -697,6 +698,59 @@ bool fm_journal_file_set_aside(const char *path, const char *ending)
         renamed = rename(from, to) == 0 || (!is_database && errno == ENOENT);
     }
     return renamed;
+}
+
+// One that was set aside.
+struct aside {
+    char name[256];
+    struct timespec changed;
+};
+
+static int compare_newest_first(const void *a, const void *b)
+{
+    const struct aside *one = a, *other = b;
+    bool is_same_second = one->changed.tv_sec == other->changed.tv_sec;
+    int64_t more = is_same_second ? other->changed.tv_nsec - one->changed.tv_nsec
+                                  : other->changed.tv_sec - one->changed.tv_sec;
+    return more == 0 ? strcmp(one->name, other->name) : more < 0 ? -1 : 1;
+}
+
+static int is_aside(const struct dirent *entry)
+{
+    const char *suffix = strstr(entry->d_name, FM_JOURNAL_SUFFIX ".");
+    const char *ending = suffix == NULL ? "" : suffix + strlen(FM_JOURNAL_SUFFIX ".");
+    return strcmp(ending, "ended") == 0 || strcmp(ending, "former") == 0;
+}
+
+void fm_journal_file_trim_aside(const char *folder, uint32_t count, uint64_t before_s)
+{
+    struct dirent **entries;
+    char path[PATH_SIZE];
+    int found = scandir(folder, &entries, is_aside, alphasort);
+    struct aside *files = found > 0 ? calloc((size_t)found, sizeof *files) : NULL;
+    for (int i = 0; i < found; i++) {
+        struct stat status = {0};
+        if (files != NULL) {
+            snprintf(files[i].name, sizeof files[i].name, "%s", entries[i]->d_name);
+            snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
+            (void)stat(path, &status);
+            files[i].changed = status.st_mtim;
+        }
+        free(entries[i]);
+    }
+    if (files != NULL) {
+        qsort(files, (size_t)found, sizeof *files, compare_newest_first);
+    }
+    for (int i = (int)count; files != NULL && i < found; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i].name);
+        if ((uint64_t)files[i].changed.tv_sec < before_s) {
+            remove_files(path);
+        }
+    }
+    free(files);
+    if (found >= 0) {
+        free(entries);
+    }
 }
 
 fm_status fm_journal_file_end(fm_journal_file *file, bool keep, char *error)

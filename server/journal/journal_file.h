@@ -121,3 +121,8 @@ FM_CHECKED fm_status fm_journal_file_shorten(fm_journal_file *file, uint64_t siz
 /// one. It must not be open.
 /// @return false: there is none, or it could not be renamed
 bool fm_journal_file_set_aside(const char *path, const char *ending);
+
+/// Removes journals that were set aside as .ended or .former, and the files beside them, but for
+/// the newest `count` by their last change. What cannot be removed stays.
+/// @param before_s  seconds since 1970; what has changed since then stays, too
+void fm_journal_file_trim_aside(const char *folder, uint32_t count, uint64_t before_s);

@@ -10,6 +10,7 @@
 #include "tests/server/journal/written.h"
 #include "tests/support/failing_disk.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -244,6 +245,71 @@ static void test_a_world_that_ends(void **state)
     }
 }
 
+static void make_file(const char *folder, const char *name, uint32_t number, time_t changed)
+{
+    char path[320];
+    snprintf(path, sizeof path, "%s/%u-%s", folder, number, name);
+    int file = open(path, O_CREAT | O_WRONLY, 0600);
+    assert_true(file >= 0);
+    const struct timespec times[2] = {{.tv_sec = changed}, {.tv_sec = changed}};
+    assert_int_equal(futimens(file, times), 0);
+    close(file);
+}
+
+static bool has_file(const char *folder, const char *name, uint32_t number)
+{
+    char path[320];
+    snprintf(path, sizeof path, "%s/%u-%s", folder, number, name);
+    return access(path, F_OK) == 0;
+}
+
+// A node of a cluster, whose worlds go to other nodes.
+static void test_files_of_worlds_that_left_are_bounded(void **state)
+{
+    (void)state;
+    const uint32_t count = FM_JOURNAL_ASIDE_MAX + 10;
+    for (int keep = 0; keep < 2; keep++) {
+        struct fm_written *written = fm_written_create();
+        fm_journal_options options = fm_written_options(written);
+        options.keep = keep != 0;
+        fm_written_start(written, &options);
+        for (uint32_t i = 0; i < count; i++) {
+            bool is_ended = i % 2 == 0;
+            make_file(written->folder, is_ended ? "w.journal.ended" : "w.journal.former", 100 + i,
+                      (time_t)(1000 + i));
+            make_file(written->folder, is_ended ? "w.journal.ended-mark" : "w.journal.former-mark",
+                      100 + i, (time_t)(1000 + i));
+        }
+        make_file(written->folder, "w.journal.damaged", 100, 1);
+        make_file(written->folder, "w.journal", 99, 1);
+        fm_written_tick(written, false);
+        fm_journal_batch *batch = fm_journal_batch_create();
+        batch->is_last = batch->is_left = true;
+        batch->held_first = (void *)(uintptr_t)++written->submitted;
+        fm_journal_submit(written->journal, batch);
+        written->journal = NULL; // the writer owns it now
+        fm_journals_turn(written->journals);
+        for (uint32_t i = 0; i < count; i++) {
+            bool is_ended = i % 2 == 0, stays = keep || i >= 11; // it is itself the newest
+            assert_int_equal(has_file(written->folder,
+                                      is_ended ? "w.journal.ended" : "w.journal.former", 100 + i),
+                             stays);
+            assert_int_equal(has_file(written->folder,
+                                      is_ended ? "w.journal.ended-mark" : "w.journal.former-mark",
+                                      100 + i),
+                             stays);
+        }
+        fm_journal_file_trim_aside(written->folder, 0, 1000 + count - 1); // the newest is younger
+        assert_false(has_file(written->folder, "w.journal.ended", 100 + count - 2));
+        assert_true(has_file(written->folder, "w.journal.former", 100 + count - 1));
+        assert_true(has_file(written->folder, "w.journal.damaged", 100));
+        assert_true(has_file(written->folder, "w.journal", 99));
+        strcat(written->path, ".ended");
+        fm_written_check(written, written->row_count);
+        fm_written_destroy(written);
+    }
+}
+
 static void copy_file(const char *from, const char *to)
 {
     FILE *source = fopen(from, "rb"), *copy = fopen(to, "wb");
@@ -306,6 +372,7 @@ int main(void)
         cmocka_unit_test(test_the_file_is_bounded),
         cmocka_unit_test(test_the_thread_writes),
         cmocka_unit_test(test_a_world_that_ends),
+        cmocka_unit_test(test_files_of_worlds_that_left_are_bounded),
         cmocka_unit_test(test_a_file_that_is_set_aside_replaces_all_of_an_earlier_one),
     };
     fm_failing_disk_install();
