@@ -147,10 +147,47 @@ static fm_status begin_items(fm_job_query *query, const fm_view *view, fm_labels
     FM_UNREACHABLE();
 }
 
+// Reads the trial agent's knowledge, position and goal.
+static fm_status look_up_agent(const fm_host *host, fm_job_query *query)
+{
+    fm_agent_report report;
+    fm_status status = fm_world_inspect(host->world, query->agent, &report);
+    if (status != FM_OK) {
+        return status;
+    }
+    query->team = report.team;
+    query->class_index = report.class_index;
+    query->cells[0] = report.cell;
+    if (query->cells[1] == FM_CELL_NONE) {
+        query->cells[1] = report.goal;
+    }
+    return query->cells[1] == FM_CELL_NONE ? FM_ERR_NOT_READY : FM_OK;
+}
+
+// Each time: a replay may have another world by now, without the team or the agent, or none.
+static fm_status find_view(fm_host *host, fm_job_query *query)
+{
+    if (host->world == NULL) {
+        return FM_ERR_IO;
+    }
+    if (query->kind == FM_ASK_TRIAL) {
+        fm_status status = look_up_agent(host, query);
+        if (status != FM_OK) {
+            return status;
+        }
+    }
+    // Call before any query on a map that this changes: others may be reading it.
+    return fm_world_prepare_class(host->world, query->team, query->class_index);
+}
+
 // Brings labels up to date, and begins the job once they are.
 static fm_status begin_job(fm_host *host, fm_job *job, uint64_t deadline_ns)
 {
     fm_job_query *query = &job->query;
+    fm_status found = find_view(host, query);
+    if (found != FM_OK) {
+        return found;
+    }
     fm_labels *labels = fm_team_labels_for_queries(host->world, query->team, query->class_index);
     if (labels == NULL) {
         return FM_ERR_NO_MEMORY;
@@ -171,23 +208,6 @@ static fm_status begin_job(fm_host *host, fm_job *job, uint64_t deadline_ns)
     query->begun = true;
     query->tick = host->tick;
     return begin_items(query, view_of(host, query), labels);
-}
-
-// Reads the trial agent's knowledge, position and goal.
-static fm_status look_up_agent(const fm_host *host, fm_job_query *query)
-{
-    fm_agent_report report;
-    fm_status status = fm_world_inspect(host->world, query->agent, &report);
-    if (status != FM_OK) {
-        return status;
-    }
-    query->team = report.team;
-    query->class_index = report.class_index;
-    query->cells[0] = report.cell;
-    if (query->cells[1] == FM_CELL_NONE) {
-        query->cells[1] = report.goal;
-    }
-    return query->cells[1] == FM_CELL_NONE ? FM_ERR_NOT_READY : FM_OK;
 }
 
 static uint32_t count_items(const fm_job_query *query)
@@ -212,24 +232,13 @@ fm_status fm_queries_take(fm_host *host, fm_job *job)
     if (host->queries.count == FM_HOST_QUERIES_MAX) {
         return FM_ERR_BUSY;
     }
-    if (query->kind == FM_ASK_TRIAL) {
-        fm_status found = look_up_agent(host, query);
-        if (found != FM_OK) {
-            return found;
-        }
-    }
-    // Call before any query on a map that this changes: others may be reading it.
-    fm_status status = fm_world_prepare_class(host->world, query->team, query->class_index);
-    if (status != FM_OK) {
-        return status;
-    }
     query->item_count = count_items(query);
     query->items = calloc(query->item_count, sizeof *query->items);
     if (query->items == NULL) {
         return FM_ERR_NO_MEMORY;
     }
     // One piece of work on labels is nearly always enough; the rest waits for idle time.
-    status = begin_job(host, job, 0);
+    fm_status status = begin_job(host, job, 0);
     if (status == FM_OK) {
         host->queries.jobs[host->queries.count++] = job;
     }

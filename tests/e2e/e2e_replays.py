@@ -16,7 +16,7 @@ import tempfile
 import time
 
 from e2e_replay import chain_again, checksum
-from fogmarch_server import RequestError, Server, run, seed, until
+from fogmarch_server import RequestError, Server, msgpack, run, seed, until
 from mirror import Mirror
 
 LAST, KEYFRAME_TICKS = 70, 20
@@ -369,6 +369,36 @@ def a_world_that_runs():
         assert client.call("replay.list")["journals"] == []
 
 
+def seeks_behind_queries_that_wait():
+    """A seek replaces the world of queries that are accepted, but wait for the labels of a large map."""
+    side, ends = 2047, {"from": [1, 1], "to": [9, 9]}
+    with tempfile.TemporaryDirectory() as folder, Server("--journal-dir", folder) as server:
+        client = server.connect()
+        world = client.call("world.create", name="late", generator="open", width=side, height=side,
+                            paused=True)["world"]
+        client.call("world.step", world=world)
+        client.call("team.create", world=world)
+        client.call("agent.spawn", world=world, team=1, cells=[1, 1])
+        client.call("world.step", world=world)
+        replay, other = (client.call("replay.open", file=f"{world}-late.journal")["world"] for _ in range(2))
+        for method, params in {"path.query": {"team": 1, **ends}, "path.reachable": {"team": 1, **ends},
+                               "debug.compare": {"agent": 1, "goal": [9, 9], "planners": "astar"}}.items():
+            for tick in (0, 1, 2):
+                client.call("replay.seek", world=replay, tick=2)
+                # The thread of replays seeks in the other one until the query and the seek are both there.
+                requests = [("replay.seek", {"world": other, "tick": tick}), (method, {"world": replay, **params}),
+                            ("replay.seek", {"world": replay, "tick": tick})]
+                numbers = range(1000, 1000 + len(requests))
+                client.send_bytes(b"".join(msgpack.packb([0, number, name, [how]])
+                                           for number, (name, how) in zip(numbers, requests)))
+                assert client.answer(numbers[0])["tick"] == client.answer(numbers[2])["tick"] == tick
+                try:
+                    assert client.answer(numbers[1])["tick"] in (2, tick)
+                except RequestError as error:
+                    assert error.name in ("no_team", "no_agent") and tick < 2, (method, tick, error)
+        assert client.call("path.reachable", world=replay, **ends)["complete"]
+
+
 def servers_without_journals():
     with Server() as server:
         client = server.connect()
@@ -378,4 +408,4 @@ def servers_without_journals():
 
 
 if __name__ == "__main__":
-    run([a_war_again, a_world_that_runs, servers_without_journals])
+    run([a_war_again, a_world_that_runs, seeks_behind_queries_that_wait, servers_without_journals])
