@@ -28,6 +28,8 @@ another node has the world, and then woken. A killed node is restarted. In betwe
 With --json each round is reported on standard error. An interrupted run (Ctrl-C, SIGTERM) reports what it has found. So does one
 that waits in vain, with `failure`: what for.
 
+On a machine that does other work start it with nice(1): all processes that it starts get the same priority.
+
 Exit status 1 when one of the last four is not 0, or something failed. Needs etcd (Debian: etcd-server) and python3-msgpack. It is a script
 because the C clients of fogmarch-load measure one server: here clients must follow the world from node to node.
 """
@@ -85,6 +87,18 @@ def free_port():
         return one.getsockname()[1]
 
 
+def pass_rank_on(process):
+    """Gives a process that has a session of its own this script's niceness: where the scheduling autogroup is on, nice(1)
+    ranks the processes of one session only."""
+    rank = os.getpriority(os.PRIO_PROCESS, 0)
+    for name in ("self", process.pid) if rank else ():
+        try:
+            with open(f"/proc/{name}/autogroup", "w", encoding="ascii") as file:
+                file.write(str(rank))
+        except OSError:
+            pass  # a system without autogroups, or no right to
+
+
 class Node:
     """A server of the cluster, with a folder of its own."""
 
@@ -103,6 +117,7 @@ class Node:
             # On the same port again, because clients know it.
             self.process = subprocess.Popen([*self.command, "--listen", f"127.0.0.1:{self.port}"], stderr=log,
                                             stdin=subprocess.DEVNULL, start_new_session=True)  # ^C is this script's
+        pass_rank_on(self.process)
         until(lambda: os.path.exists(self.port_file), f"node {self.name}")
         with open(self.port_file, encoding="ascii") as file:
             self.port = int(file.read())
@@ -352,6 +367,7 @@ class Etcd:
                  "--snapshot-count", "5000", "--auto-compaction-mode", "periodic", "--auto-compaction-retention", "5m",
                  "--quota-backend-bytes", "8589934592"], stdout=log, stderr=log, stdin=subprocess.DEVNULL,
                 start_new_session=True)
+        pass_rank_on(self.processes[i])
 
     def wait(self):
         for port in self.ports:
