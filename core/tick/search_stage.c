@@ -38,14 +38,20 @@ static bool reserve_starts(fm_world *world)
     return FM_RESERVE(world, world->lists.starts, world->lists.starts_capacity, count);
 }
 
+// First the slots, so that the agents come into the cache all at once.
 static void list_starts(const fm_world *world, const struct fm_planner *planner)
 {
     fm_cell *starts = world->lists.starts + planner->first_start;
-    for (uint32_t a = planner->first_agent; a != FM_SLOT_NONE;
-         a = world->agents.slots[a].mate_after) {
-        *starts++ = world->agents.slots[a].cell;
+    uint32_t count = 0;
+    for (uint32_t slot = planner->first_agent; slot != FM_SLOT_NONE;
+         slot = world->agents.mates[slot].after) {
+        __builtin_prefetch(&world->agents.slots[slot]);
+        starts[count++] = slot;
     }
-    FM_ASSERT(starts == world->lists.starts + planner->first_start + planner->start_count);
+    FM_ASSERT(count == planner->start_count);
+    for (uint32_t i = 0; i < count; i++) {
+        starts[i] = world->agents.slots[starts[i]].cell;
+    }
 }
 
 // Lists the notified planners by team, in their order. Counts them in the accounts, and writes the

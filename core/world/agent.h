@@ -41,7 +41,6 @@ struct fm_agent {
     uint64_t moves;
 
     struct fm_order order;
-    uint32_t mate_before, mate_after; // slots of agents with the same planner; FM_SLOT_NONE: none
     fm_planner_spec spec;
     struct fm_order *queue; // orders whose turn comes later, first to last; owned
     uint32_t queue_count, queue_capacity;
@@ -68,6 +67,7 @@ struct fm_agent {
     bool jammed;            // was stuck at the last search for jams
     bool stuck;             // the same, and has not been helped since
     uint8_t help;           // fm_agent_help
+    uint8_t padding[8];     // to whole lines
 };
 _Static_assert(offsetof(struct fm_agent, order) == 64, "the order begins a line");
 _Static_assert(sizeof(struct fm_agent) % 64 == 0, "no two agents share a line");

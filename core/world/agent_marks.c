@@ -12,7 +12,8 @@ bool fm_agents_reserve(fm_world *world, uint32_t slots)
            fm_reserve_zeroed(memory, (void **)&agents->marks, &agents->mark_capacity,
                              fm_mark_words_for(slots), sizeof *agents->marks) &&
            fm_reserve_zeroed(memory, (void **)&agents->hashes, &agents->hash_capacity, slots,
-                             sizeof *agents->hashes);
+                             sizeof *agents->hashes) &&
+           FM_RESERVE(world, agents->mates, agents->mate_capacity, slots);
 }
 
 size_t fm_agents_bytes(const fm_world *world)
@@ -20,7 +21,8 @@ size_t fm_agents_bytes(const fm_world *world)
     const struct fm_world_agents *agents = fm_world_agents(world);
     return agents->capacity * sizeof *agents->slots +
            agents->mark_capacity * sizeof *agents->marks +
-           agents->hash_capacity * sizeof *agents->hashes;
+           agents->hash_capacity * sizeof *agents->hashes +
+           agents->mate_capacity * sizeof *agents->mates;
 }
 
 void fm_agents_mark_all(fm_world *world, fm_agent_mark mark)
@@ -60,4 +62,5 @@ void fm_agents_fini(fm_world *world)
     fm_memory_release(memory, agents->slots, agents->capacity * sizeof *agents->slots);
     fm_memory_release(memory, agents->marks, agents->mark_capacity * sizeof *agents->marks);
     fm_memory_release(memory, agents->hashes, agents->hash_capacity * sizeof *agents->hashes);
+    fm_memory_release(memory, agents->mates, agents->mate_capacity * sizeof *agents->mates);
 }

@@ -52,6 +52,12 @@ struct fm_agent_hash {
     uint64_t orders; // the part of it that stays while the agent walks
 };
 
+// Slots of agents with the same planner, FM_SLOT_NONE: none. Good for agents that have one. Apart
+// from the agents, so that a list of them is walked in few lines of cache. Whose: planner_table.c.
+struct fm_agent_mates {
+    uint32_t before, after;
+};
+
 // The agents. Whose: core/commands/spawning.c and core/saves, which fill and free slots;
 // agent_marks.c has the marks, core/tick/digest.c the hashes.
 struct fm_world_agents {
@@ -62,9 +68,10 @@ struct fm_world_agents {
     uint64_t born;
     struct fm_agent_marks *marks; // by slot / 64
     uint32_t mark_capacity;
-    uint32_t hash_capacity;
+    uint32_t hash_capacity, mate_capacity;
     struct fm_agent_hash *hashes; // by slot
     uint64_t hash_sum;            // of `whole`
+    struct fm_agent_mates *mates; // by slot
 };
 
 const struct fm_world_agents *fm_world_agents(const fm_world *world);

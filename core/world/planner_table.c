@@ -289,10 +289,10 @@ static void join(fm_world *world, struct fm_agent *agent, uint32_t slot)
     uint32_t self = (uint32_t)(agent - world->agents.slots);
     fm_agent_mark_set(world, agent, FM_MARK_UNDER_WAY);
     agent->planner = slot;
-    agent->mate_before = FM_SLOT_NONE;
-    agent->mate_after = planner->first_agent;
+    struct fm_agent_mates *mates = world->agents.mates;
+    mates[self] = (struct fm_agent_mates){.before = FM_SLOT_NONE, .after = planner->first_agent};
     if (planner->first_agent != FM_SLOT_NONE) {
-        world->agents.slots[planner->first_agent].mate_before = self;
+        mates[planner->first_agent].before = self;
     }
     planner->first_agent = self;
     planner->users += 1;
@@ -337,13 +337,15 @@ void fm_planner_release(fm_world *world, struct fm_agent *agent)
         return;
     }
     struct fm_planner *planner = &world->planners.slots[slot];
-    if (agent->mate_before == FM_SLOT_NONE) {
-        planner->first_agent = agent->mate_after;
+    struct fm_agent_mates *mates = world->agents.mates;
+    struct fm_agent_mates own = mates[agent - world->agents.slots];
+    if (own.before == FM_SLOT_NONE) {
+        planner->first_agent = own.after;
     } else {
-        world->agents.slots[agent->mate_before].mate_after = agent->mate_after;
+        mates[own.before].after = own.after;
     }
-    if (agent->mate_after != FM_SLOT_NONE) {
-        world->agents.slots[agent->mate_after].mate_before = agent->mate_before;
+    if (own.after != FM_SLOT_NONE) {
+        mates[own.after].before = own.before;
     }
     agent->planner = FM_SLOT_NONE;
     fm_agent_mark_set(world, agent, FM_MARK_ATTEND);

@@ -32,7 +32,7 @@ struct fm_planner {
     uint8_t class_index; // movement class of its agents
     fm_cell goal;
     uint32_t users;       // agents
-    uint32_t first_agent; // slot of the one that came last; the others by `mate_after`
+    uint32_t first_agent; // slot of the one that came last; the others by fm_agent_mates
     uint64_t cursor;      // version of the knowledge it has read up to
     uint64_t asked_tick;  // tick since which its agents wait for an answer
     uint64_t expansions;
