@@ -18,10 +18,16 @@
 #define FULL_LOOK_TICKS 16u
 #define STEPS_AHEAD     (FM_FRESH_SIDE / 2)
 
-// Planners times changes of one tick. A planner repairs its search change by change, whatever the
-// budget: 1,000 took 4.5 s for 65,536 cells. Searches that begin again keep to the budget. One
-// planner with a large field, or sixteen, never begin again.
-#define REPAIRS_MAX (1u << 20)
+// Planners times changes of one tick. A planner repairs its search change by change, without an end
+// before all are done: 1,000 took 4.5 s for 65,536 cells. Searches that begin again keep to the
+// budget. A repair takes about as long as an expansion, so half of the budget may be repairs. At
+// most as many as take 20 ms of one worker: with 2^20, ticks of 1,000 searches on a cost layer that
+// changed in each took up to 87 ms, and 40 was their budget. However small the budget is, one
+// planner with a large field never begins again, nor a few with few changes where teams are many.
+#define REPAIRS_MAX        ((uint64_t)1 << 18)
+#define REPAIRS_LEAST      ((uint64_t)1 << 16)
+#define REPAIRS_TEAM_LEAST ((uint64_t)1 << 10)
+#define REPAIRS_SHARE      2u // of the budget, one in so many
 
 // Checking steps changes nothing: whatever it finds, the planner searches in its turn.
 static void look_ahead(fm_world *world, const struct fm_agent *agent, const fm_change_log *log,
@@ -120,8 +126,23 @@ static uint32_t count_told(const fm_world *world, uint32_t team, bool cheaper)
     return count;
 }
 
+// All teams together: each may do as large a part of them as its share of the budget is.
+static uint64_t repairs_of_tick(uint64_t budget)
+{
+    uint64_t repairs = budget / REPAIRS_SHARE;
+    repairs = repairs < REPAIRS_MAX ? repairs : REPAIRS_MAX;
+    return repairs > REPAIRS_LEAST ? repairs : REPAIRS_LEAST;
+}
+
+static uint64_t repairs_of_team(const struct fm_team *team, uint64_t budget)
+{
+    uint64_t in_1024ths = team->account.share * 1024 / budget;
+    uint64_t repairs = repairs_of_tick(budget) * in_1024ths / 1024;
+    return repairs > REPAIRS_TEAM_LEAST ? repairs : REPAIRS_TEAM_LEAST;
+}
+
 // Only the team's own planners count: how many others have must show nowhere.
-static void spare_planners(fm_world *world)
+static void spare_planners(fm_world *world, uint64_t budget)
 {
     for (uint32_t i = 0; i < world->teams.count; i++) {
         const struct fm_team *team = &world->teams.list[i];
@@ -129,8 +150,12 @@ static void spare_planners(fm_world *world)
             world->rules.omniscient || (team->cost_tick == world->tick && team->cost_cells > 0);
         bool cheaper = false;
         uint64_t changes = is_edited ? changes_of_tick(team, &cheaper) : 0;
-        if (changes * world->planners.count > REPAIRS_MAX &&
-            changes * count_told(world, i + 1, cheaper) > REPAIRS_MAX) {
+        if (changes == 0) {
+            continue;
+        }
+        uint64_t repairs = repairs_of_team(team, budget);
+        if (changes * world->planners.count > repairs &&
+            changes * count_told(world, i + 1, cheaper) > repairs) {
             fm_planners_forget(world, i + 1);
         }
     }
@@ -162,7 +187,7 @@ void fm_search_notice(struct fm_tick *t)
     }
     fm_workers_run_parts(t->workers, fm_mark_words(world), WORDS_A_TURN, look_ahead_of_agents,
                          world);
-    spare_planners(world);
+    spare_planners(world, t->budget);
     if (any_cheaper) {
         wake_for_cheaper(world);
     }

@@ -126,6 +126,36 @@ static void searches_mend_what_changed(void **state)
     fm_world_destroy(scene.world);
 }
 
+// Cells that touch many searches: their repairs, which end only when all are done, leave the tick
+// within its budget. What would take more begins again, in turns.
+static void repairs_keep_to_the_budget(void **state)
+{
+    (void)state;
+    enum {
+        SEARCHES = 60,
+        BUDGET = 60000,
+        SLACK = BUDGET / 10
+    };
+    struct order_scene scene = scene_make(NULL, 128, 128, true);
+    scene.budget = 1000000;
+    for (uint32_t i = 0; i < SEARCHES; i++) {
+        fm_agent_id agent = scene_spawn(&scene, 1, 2 + i, 2);
+        assert_int_equal(use_planner(&scene, agent, "dstar-lite").status, FM_OK);
+        scene_move_to(&scene, agent, 120 - i, 124, false);
+    }
+    assert_int_equal(add_cost(&scene, 1, 9, (fm_rect){0, 0, 1, 1}).status, FM_OK);
+    scene_run(&scene, 4);
+    for (uint32_t tick = 0; tick < 6; tick++) {
+        fm_tick_report report;
+        assert_int_equal(
+            add_cost(&scene, 1, tick % 2 == 0 ? 40 : 0, (fm_rect){20, 20, 64, 64}).changed_count,
+            64 * 64);
+        fm_tick_run(scene.world, NULL, BUDGET, NULL, &report);
+        assert_in_range(report.expansions, 1, BUDGET + SLACK);
+    }
+    fm_world_destroy(scene.world);
+}
+
 // What a cell weighs for a class of the model.
 static uint32_t model_weight(const fm_movement_class *movement, fm_learned look, uint32_t added)
 {
@@ -336,6 +366,7 @@ int main(void)
         cmocka_unit_test(only_its_team_keeps_away),
         cmocka_unit_test(units_under_way_turn),
         cmocka_unit_test(searches_mend_what_changed),
+        cmocka_unit_test(repairs_keep_to_the_budget),
         cmocka_unit_test(cells_weigh_what_was_seen_and_added),
         cmocka_unit_test(planners_of_equal_costs_are_refused),
         cmocka_unit_test(what_is_wrong_is_refused_whole),
