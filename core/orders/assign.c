@@ -11,9 +11,11 @@
 #include "core/orders/goal_search.h"
 #include "core/orders/unreachable.h"
 #include "core/world/planner_table.h"
+#include "core/world/team_labels.h"
 #include "core/world/world_state.h"
 
-#define TURNS_MAX (FM_ORDER_QUEUE_MAX + 2) // of one agent in one tick
+#define WORDS_A_TURN 8u // of marks, 64 agents each, that a worker takes at a time
+#define TURNS_MAX    (FM_ORDER_QUEUE_MAX + 2) // of one agent in one tick
 
 static void take_planner(fm_world *world, struct fm_agent *agent, fm_cell goal)
 {
@@ -106,6 +108,53 @@ static bool is_quiet(const fm_world *world, const struct fm_agent *agent)
            !fm_unreachable_wants_attention(agent, world->tick) &&
            order->substitute == FM_CELL_NONE && agent->state != FM_AGENT_BLOCKED &&
            !fm_order_marches(order) && !fm_order_is_too_long(order) && agent->cell != order->goal;
+}
+
+// Whether all that attending to the agent could do is ask whether its goal can still be reached,
+// and it would be quiet after a yes. It is that of nearly all agents of large groups in fog, whose
+// field is repaired every few ticks.
+static bool only_asks(const struct fm_agent *agent)
+{
+    const struct fm_order *order = &agent->order;
+    bool has_step = agent->plan_state == FM_PLAN_FOUND || agent->plan_state == FM_PLAN_PARTIAL;
+    return agent->planner != FM_SLOT_NONE && order->id != 0 && order->kind == FM_ORDER_MOVE &&
+           has_step && agent->cell != order->goal && order->goal != FM_CELL_NONE &&
+           order->substitute == FM_CELL_NONE && agent->state != FM_AGENT_BLOCKED &&
+           !agent->frozen && !order->resting && !order->is_alerted && !order->marches &&
+           !order->is_too_long;
+}
+
+static void walk_on(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    (void)worker;
+    fm_world *world = context;
+    uint64_t visits = 0;
+    for (uint32_t i = begin; i < end; i++) {
+        uint64_t *attend = &world->agents.marks[i].of[FM_MARK_ATTEND], left = *attend;
+        uint64_t ahead = i + 1 < end ? attend[FM_MARK_COUNT] : 0;
+        for (uint64_t bits = *attend; bits != 0; bits &= bits - 1) {
+            if (ahead != 0) {
+                fm_agent_fetch(world, (i + 1) * 64 + (uint32_t)__builtin_ctzll(ahead));
+                ahead &= ahead - 1;
+            }
+            struct fm_agent *agent = &world->agents.slots[i * 64 + (uint32_t)__builtin_ctzll(bits)];
+            bool is_done = only_asks(agent) && fm_unreachable_walk_on(world, agent);
+            left &= ~(is_done ? bits & -bits : 0);
+            visits += is_done;
+        }
+        *attend = left;
+    }
+    fm_agents_note_visits(world, visits);
+}
+
+// On all workers, those whose labels are up to date; then all others, once theirs are.
+static void walk_on_all(fm_world *world, fm_workers *workers)
+{
+    fm_workers_run_parts(workers, fm_mark_words(world), WORDS_A_TURN, walk_on, world);
+    if (fm_team_labels_serve(world)) {
+        fm_workers_run_parts(workers, fm_mark_words(world), WORDS_A_TURN, walk_on, world);
+        fm_team_labels_serve(world); // what could not be brought up to date
+    }
 }
 
 // What may happen to an order in any tick, whatever its agent does. When one ends, the next begins
@@ -203,6 +252,7 @@ uint64_t fm_orders_assign(fm_world *world, fm_workers *workers, uint64_t budget)
 {
     uint64_t planners_made_before = world->planners.made;
     for_all_marked(world, FM_MARK_WATCH, watch);
+    walk_on_all(world, workers);
     for_all_marked(world, FM_MARK_ATTEND, attend);
     uint64_t used = fm_goal_search_run(world, workers, budget);
     assign_found(world);

@@ -7,7 +7,7 @@
 #include "core/world/world.h"
 
 /// The assign stage: orders continue, and agents get planners. Serial, except the search for next
-/// goals.
+/// goals, and the question of those under way whether their goals can still be reached.
 ///
 /// @param budget  expansions of the tick
 /// @return how many of them the search for goals took

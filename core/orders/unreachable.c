@@ -3,6 +3,7 @@
 #include "core/orders/unreachable.h"
 
 #include "core/orders/order_kinds.h"
+#include "core/world/agent_marks.h"
 #include "core/world/planner_table.h"
 #include "core/world/team.h"
 #include "core/world/team_labels.h"
@@ -138,6 +139,31 @@ static bool attend_walk(fm_world *world, struct fm_agent *agent)
         return true;
     }
     return face_unreachable(world, agent, &q);
+}
+
+bool fm_unreachable_walk_on(fm_world *world, struct fm_agent *agent)
+{
+    fm_retry *retry = &agent->order.retry;
+    if (agent->plan_state == FM_PLAN_FOUND) {
+        *retry = (fm_retry){0};
+        fm_agent_mark_set(world, agent, FM_MARK_REHASH);
+        return true;
+    }
+    if (!fm_retry_is_due(retry, fm_world_tick(world))) {
+        return true;
+    }
+    const fm_labels *labels =
+        fm_team_labels_known(fm_team_of(world, agent->team), agent->class_index);
+    if (labels == NULL) {
+        fm_team_labels_want(world, agent->team, agent->class_index);
+        return false;
+    }
+    if (!fm_labels_connect(labels, agent->cell, agent->order.goal)) {
+        return false;
+    }
+    fm_retry_refuse(retry, fm_world_tick(world), fm_labels_graph_version(labels));
+    fm_agent_mark_set(world, agent, FM_MARK_REHASH);
+    return true;
 }
 
 static bool attend_blocked(fm_world *world, struct fm_agent *agent)

@@ -23,7 +23,7 @@
 // Labels may be missing: out of memory, or the team has done FM_TEAM_LABELS_UNITS_MAX units of work
 // on them in this tick. Then the planner searches meanwhile, and the order asks again later.
 //
-// Threads: serial stages only.
+// Threads: serial stages, but for fm_unreachable_walk_on().
 
 #pragma once
 
@@ -35,9 +35,16 @@
 /// @return whether the agent needs a planner
 bool fm_unreachable_attend(fm_world *world, struct fm_agent *agent);
 
-/// Whether that would change anything in a tick, of an agent that walks to its goal with a planner.
-/// With a step to go on, though not all of its path, the order asks again only when its retry is
-/// due.
+/// The same for an agent that walks to its goal with a planner and has a step to go on, if only
+/// itself and up-to-date labels are needed. If these are missing they are wanted
+/// (fm_team_labels_want()). Any worker.
+///
+/// @return false when fm_unreachable_attend() has to look; then nothing is changed
+bool fm_unreachable_walk_on(fm_world *world, struct fm_agent *agent);
+
+/// Whether fm_unreachable_attend() would change anything in a tick, of an agent that walks to its
+/// goal with a planner. With a step to go on, though not all of its path, the order asks again only
+/// when its retry is due.
 static inline bool fm_unreachable_wants_attention(const struct fm_agent *agent, uint64_t tick)
 {
     const fm_retry *retry = &agent->order.retry;

@@ -51,6 +51,7 @@ struct fm_world_teams {
     // Work on labels of all teams together. Whose: tick.c and team_labels.c.
     uint64_t label_units;     // done in this tick
     uint64_t label_units_max; // beyond it orders wait for the next tick; 0, between ticks: no bound
+    bool want_labels;         // some team's are wanted, see fm_team_labels_want()
 };
 
 /// A team that exists, by its id from 1.

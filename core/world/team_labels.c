@@ -107,6 +107,41 @@ fm_labels *fm_team_labels_for_orders(fm_world *world, uint32_t team_number, uint
     return status == FM_OK && fm_labels_are_current(followed->labels) ? followed->labels : NULL;
 }
 
+const fm_labels *fm_team_labels_known(const struct fm_team *team, uint32_t class_index)
+{
+    const fm_followed_labels *followed =
+        &team->labels.maps[map_index(team->knowledge->classes, class_index)].orders;
+    bool is_known = followed->labels != NULL &&
+                    followed->cursor == fm_knowledge_log(team->knowledge, class_index)->version &&
+                    fm_labels_are_current(followed->labels);
+    return is_known ? followed->labels : NULL;
+}
+
+void fm_team_labels_want(fm_world *world, uint32_t team, uint32_t class_index)
+{
+    uint32_t bit = 1u << class_index, *wanted = &fm_team_of(world, team)->labels.wanted;
+    if (!(__atomic_load_n(wanted, __ATOMIC_RELAXED) & bit)) {
+        __atomic_fetch_or(wanted, bit, __ATOMIC_RELAXED);
+        __atomic_store_n(&fm_world_edit_teams(world)->want_labels, true, __ATOMIC_RELAXED);
+    }
+}
+
+bool fm_team_labels_serve(fm_world *world)
+{
+    struct fm_world_teams *teams = fm_world_edit_teams(world);
+    if (!teams->want_labels) {
+        return false;
+    }
+    teams->want_labels = false;
+    for (uint32_t i = 0; i < teams->count; i++) {
+        for (uint32_t *wanted = &teams->list[i].labels.wanted; *wanted != 0;
+             *wanted &= *wanted - 1) {
+            (void)fm_team_labels_for_orders(world, i + 1, (uint32_t)__builtin_ctz(*wanted));
+        }
+    }
+    return true;
+}
+
 fm_cell fm_team_labels_nearest(fm_world *world, uint32_t team_number, fm_labels *labels,
                                fm_cell goal, uint32_t label)
 {

@@ -8,7 +8,8 @@
 // its work is charged to the tick. Queries have their own, so that what players ask, and when,
 // leaves no trace in the simulation. The true map has labels for queries only.
 //
-// Threads: serial stages, but for fm_team_labels_follow(), which is for the team's worker.
+// Threads: serial stages, but for fm_team_labels_follow(), which is for the team's worker, and
+// where a function says otherwise.
 
 #pragma once
 
@@ -38,6 +39,7 @@ typedef struct fm_map_labels {
 typedef struct fm_team_labels {
     uint64_t units;  // done in this tick for orders
     uint32_t in_use; // bit per map: has labels, of either set
+    uint32_t wanted; // bit per class: see fm_team_labels_want()
     fm_map_labels maps[FM_LABELED_MAPS];
 } fm_team_labels;
 
@@ -51,6 +53,17 @@ void fm_team_labels_follow(struct fm_team *team);
 /// out
 ///         of memory
 fm_labels *fm_team_labels_for_orders(fm_world *world, uint32_t team, uint32_t class_index);
+
+/// The same where they are up to date already, else NULL. Any worker.
+const fm_labels *fm_team_labels_known(const struct fm_team *team, uint32_t class_index);
+
+/// Notes that orders of a class have a question. Any worker, while nobody else uses the labels.
+void fm_team_labels_want(fm_world *world, uint32_t team, uint32_t class_index);
+
+/// Brings the labels up to date that are wanted, as far as fm_team_labels_for_orders() does.
+///
+/// @return whether any were wanted
+bool fm_team_labels_serve(fm_world *world);
 
 /// Of the cells of a component the one nearest to a goal, by labels that the call above has just
 /// given; see fm_labels_nearest().
