@@ -6,6 +6,7 @@
 #include "core/commands/permit.h"
 #include "core/crowd/crowd.h"
 #include "core/orders/order_end.h"
+#include "core/views/presence.h"
 #include "core/views/view_delta.h"
 #include "core/world/due.h"
 #include "core/world/planner_table.h"
@@ -131,9 +132,7 @@ void fm_world_destroy(fm_world *world)
     }
 #define RELEASE(array, capacity) fm_memory_release(&memory, array, (capacity) * sizeof *(array))
     fm_agents_fini(world);
-    fm_memory_release(&memory, world->presence.teams,
-                      (size_t)world->presence.columns * world->presence.rows *
-                          sizeof *world->presence.teams);
+    fm_presence_fini(world);
     RELEASE(world->teams.list, world->teams.capacity);
     RELEASE(world->planners.slots, world->planners.capacity);
     RELEASE(world->planners.table, (size_t)world->planners.table_mask + 1);

@@ -7,6 +7,7 @@
 #include "core/commands/placing.h"
 #include "core/crowd/jam.h"
 #include "core/orders/homecoming.h"
+#include "core/views/presence.h"
 #include "core/world/agent_marks.h"
 #include "core/world/crowd_state.h"
 #include "core/world/planner_table.h"
@@ -195,6 +196,7 @@ static void set_one(fm_world *world, const fm_command *command, uint32_t i)
     if (command->set & FM_SET_FROZEN) {
         agent->frozen = command->frozen;
     }
+    fm_presence_note_set(world, agent);
     fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
     fm_agent_mark_set(world, agent, FM_MARK_UNDER_WAY);
     fm_agent_mark_set(world, agent, FM_MARK_REHASH);

@@ -174,11 +174,32 @@ static void keep(const fm_world *world, const struct fm_team *own, struct fm_vie
     }
 }
 
-static void look_everywhere(const fm_world *world, const struct fm_team *own,
-                            struct fm_view_delta *delta, bool everywhere, uint32_t changed)
+// Those of a team look that are wanted, by the list of all agents' tiles and cells: most are not
+// read. What they see is marked in `looked.eyes` or `visible`, so their order does not matter.
+static void look_by_tiles(const fm_world *world, struct fm_view_delta *delta, bool everywhere)
 {
-    fm_bitmap_clear(&delta->visible);
-    begin_to_look(world, delta, changed);
+    const struct fm_world_agents *agents = fm_world_agents(world);
+    const fm_presence *presence = fm_world_presence(world);
+    uint32_t words = fm_mark_words(world);
+    for (uint32_t i = 0; i < words; i++) {
+        uint64_t bits = agents->marks[i].of[FM_MARK_LIVE] & delta->own[i];
+        if (bits != 0 && !everywhere && delta->near != NULL) {
+            bits = fm_presence_near_in_word(presence, delta->near, FM_NEAR_LOOK, i, bits);
+        }
+        for (; bits != 0; bits &= bits - 1) {
+            uint32_t slot = i * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (delta->looked.together && presence->cells[slot] != FM_CELL_NONE) {
+                fm_bitmap_set(&delta->looked.eyes, presence->cells[slot]);
+            } else {
+                look_from(world, delta, &agents->slots[slot]);
+            }
+        }
+    }
+}
+
+static void look_one_by_one(const fm_world *world, const struct fm_team *own,
+                            struct fm_view_delta *delta, bool everywhere)
+{
     const struct fm_agent *agents = fm_world_agents(world)->slots;
     for (uint32_t i = 0; i < own->member_count; i++) {
         if (i + FETCH_AHEAD < own->member_count) {
@@ -188,6 +209,18 @@ static void look_everywhere(const fm_world *world, const struct fm_team *own,
         if (agent->alive && is_wanted(world, delta, agent->cell, everywhere)) {
             look_from(world, delta, agent);
         }
+    }
+}
+
+static void look_everywhere(const fm_world *world, const struct fm_team *own,
+                            struct fm_view_delta *delta, bool everywhere, uint32_t changed)
+{
+    fm_bitmap_clear(&delta->visible);
+    begin_to_look(world, delta, changed);
+    if (fm_world_presence(world)->has_tiles) {
+        look_by_tiles(world, delta, everywhere);
+    } else {
+        look_one_by_one(world, own, delta, everywhere);
     }
     end_looking(own, delta);
 }

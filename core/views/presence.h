@@ -13,6 +13,8 @@
 #include "core/world/presence_bits.h"
 #include "core/world/world.h"
 
+struct fm_agent;
+
 #define FM_PRESENCE_SIDE  32u // cells
 #define FM_PRESENCE_TICKS 64u
 
@@ -22,6 +24,12 @@ void fm_presence_want(fm_world *world);
 
 /// After the moves of a tick, before FM_MARK_CHANGED is cleared.
 void fm_presence_follow(fm_world *world, fm_workers *workers);
+
+/// A command has changed how far an agent sees, or its class.
+void fm_presence_note_set(fm_world *world, const struct fm_agent *agent);
+
+/// Releases it. Nothing is kept then.
+void fm_presence_fini(fm_world *world);
 
 /// Notes in `near` (a byte for each tile, row by row) for one team: FM_NEAR_OTHERS, where others
 /// may be that it may see; FM_NEAR_LOOK, from where one has to look for them.
@@ -34,6 +42,11 @@ bool fm_presence_has_others(const fm_world *world, uint32_t team, uint32_t tile)
 
 #define FM_NEAR_OTHERS 1u
 #define FM_NEAR_LOOK   2u
+
+/// Of some of the 64 agents of a word of marks, which must live, those that stand in a tile with
+/// one of the above in `near`; both as bits. In the observe stage, with `has_tiles` set.
+uint64_t fm_presence_near_in_word(const fm_presence *presence, const uint8_t *near, uint8_t what,
+                                  uint32_t word, uint64_t of);
 
 static inline uint32_t fm_presence_tile(const fm_presence *presence, fm_cell cell)
 {

@@ -329,6 +329,34 @@ static bool gather_fresh(const fm_world *world, uint32_t team, const struct fm_t
     return true;
 }
 
+// The same of all other teams, where the tiles of all agents are listed: most are told apart
+// without a look at them.
+static bool gather_fresh_by_tiles(const fm_world *world, uint32_t team, struct fm_view_delta *delta,
+                                  uint32_t *count)
+{
+    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
+        uint64_t bits = world->agents.marks[i].of[FM_MARK_LIVE] & ~delta->own[i] & ~delta->shown[i];
+        if (bits == 0) {
+            continue;
+        }
+        if (delta->near != NULL) {
+            bits = fm_presence_near_in_word(&world->presence, delta->near, FM_NEAR_OTHERS, i, bits);
+        }
+        if (!FM_RESERVE(world, delta->fresh, delta->fresh_capacity, *count + 64)) {
+            return false;
+        }
+        for (; bits != 0; bits &= bits - 1) {
+            uint32_t slot = i * 64 + (uint32_t)__builtin_ctzll(bits);
+            fm_cell cell = world->presence.cells[slot];
+            if (cell == FM_CELL_NONE ? comes_into_view(world, team, delta, slot)
+                                     : fm_bitmap_get(&delta->visible, cell)) {
+                delta->fresh[(*count)++] = slot;
+            }
+        }
+    }
+    return true;
+}
+
 // Those who changed, as in note_all_sighted().
 static bool gather_fresh_of_changed(const fm_world *world, uint32_t team,
                                     struct fm_view_delta *delta, uint32_t *count)
@@ -351,6 +379,9 @@ static bool gather_all_fresh(const fm_world *world, uint32_t team, struct fm_vie
 {
     if (!delta->sees_other) {
         return gather_fresh_of_changed(world, team, delta, count);
+    }
+    if (world->presence.has_tiles) {
+        return others == 0 || gather_fresh_by_tiles(world, team, delta, count);
     }
     for (uint32_t i = 1; i <= world->teams.count; i++) {
         if (i != team && others >> i % 64 & 1 &&
