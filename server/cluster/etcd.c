@@ -184,6 +184,7 @@ static bool read_head(fm_etcd *etcd, struct answer *answer, uint64_t deadline_ns
 {
     const uint8_t *end = NULL;
     etcd->in.size = 0;
+    etcd->in.failed = false; // there may be memory again
     while (end == NULL) {
         if (etcd->in.size > HEAD_SIZE_MAX || !receive_more(etcd, deadline_ns)) {
             return false;
