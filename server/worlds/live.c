@@ -132,7 +132,10 @@ static bool holds_up_jobs(const fm_config *config, const fm_host *host)
 
 static void prepare(fm_mailbox *mailbox, fm_host *host)
 {
-    fm_recording_catch_up(host);
+    if (fm_recording_may_catch_up(host)) {
+        fm_queries_detach(host); // the keyframe settles the world, and some read what that releases
+        fm_recording_catch_up(host);
+    }
     fm_jobs_finish_order(mailbox, host); // as it may in there
     if (fm_recording_state(mailbox->config, host) != host->recording.journal_shown) {
         show(mailbox, host);

@@ -299,15 +299,18 @@ void fm_recording_add_last_keyframe(fm_host *host, bool is_left)
     }
 }
 
+bool fm_recording_may_catch_up(const fm_host *host)
+{
+    return host->recording.journal != NULL && host->recording.unrecorded &&
+           !fm_journal_has_failed(host->recording.journal) &&
+           !fm_journal_is_waiting(host->recording.journal) &&
+           fm_clock_now_ns() >= host->recording.catch_up_ns;
+}
+
 // A try takes as long as a keyframe; failing tries must not take the other worlds' time.
 void fm_recording_catch_up(fm_host *host)
 {
     uint64_t begun_ns = fm_clock_now_ns();
-    if (host->recording.journal == NULL || !host->recording.unrecorded ||
-        fm_journal_has_failed(host->recording.journal) ||
-        fm_journal_is_waiting(host->recording.journal) || begun_ns < host->recording.catch_up_ns) {
-        return;
-    }
     find_track(host);
     uint64_t end_ns = fm_clock_now_ns();
     host->recording.catch_up_ns = end_ns + CATCH_UP_REST * (end_ns - begun_ns);

@@ -99,7 +99,11 @@ bool fm_recording_is_watched(const fm_host *host);
 /// Whether a kind of job is refused now.
 bool fm_recording_refuses(const fm_config *config, const fm_host *host, fm_job_kind kind);
 
-/// After a failure, once the journal can be written again: bridges the ticks that were not written.
+/// Whether the journal has lost track of the world, and can be written again.
+bool fm_recording_may_catch_up(const fm_host *host);
+
+/// Then: bridges the ticks that were not written by a keyframe, which settles the world. Queries
+/// must not be reading it (fm_queries_detach()).
 void fm_recording_catch_up(fm_host *host);
 
 fm_host_journal fm_recording_state(const fm_config *config, const fm_host *host);
