@@ -42,6 +42,7 @@ struct fm_conductor {
     fm_host **due; // of this round; room for all hosts
     uint32_t due_capacity;
     uint32_t due_count;
+    uint32_t query_turn; // index of the world whose queries search first
 };
 
 // ---- for the event loop ------------------------------------------------------------------------
@@ -275,6 +276,43 @@ static void take_posted(fm_conductor *conductor)
 
 // ---- the thread --------------------------------------------------------------------------------
 
+static uint32_t count_asked(const fm_conductor *conductor)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < conductor->host_count; i++) {
+        count += conductor->hosts[i]->queries.count > 0;
+    }
+    return count;
+}
+
+// Each world that is asked something searches for an equal part of the time left, QUERY_SLICE_NS at
+// least. Those that get no turn in the time come first the next time; so does another one if all
+// have had theirs. Returns whether some are still running.
+static bool search_in_turn(fm_conductor *conductor, uint64_t end_ns)
+{
+    uint32_t asked_count = count_asked(conductor), host_count = conductor->host_count;
+    uint32_t first = host_count == 0 ? 0 : conductor->query_turn % host_count;
+    uint32_t left = asked_count, unfinished = 0;
+    for (uint32_t i = 0; i < host_count && left > 0; i++) {
+        fm_host *host = conductor->hosts[(first + i) % host_count];
+        if (host->queries.count == 0) {
+            continue;
+        }
+        uint64_t now_ns = fm_clock_now_ns();
+        if (left < asked_count && now_ns >= end_ns) {
+            conductor->query_turn = (first + i) % host_count;
+            return true;
+        }
+        uint64_t part_ns = now_ns < end_ns ? (end_ns - now_ns) / left : 0;
+        part_ns = part_ns < QUERY_SLICE_NS ? QUERY_SLICE_NS : part_ns;
+        unfinished += fm_queries_search(&conductor->mailbox, host, conductor->workers,
+                                        conductor->scratches, now_ns + part_ns);
+        left -= 1;
+    }
+    conductor->query_turn = first + 1;
+    return unfinished > 0;
+}
+
 // Lets queries search until the next tick is due, for query_budget_ms at most and QUERY_SLICE_NS at
 // least. Returns whether some are still running.
 static bool run_queries(fm_conductor *conductor)
@@ -284,10 +322,8 @@ static bool run_queries(fm_conductor *conductor)
     uint64_t due_ns = next_due_ns(conductor, now_ns);
     end_ns = due_ns < end_ns ? due_ns : end_ns;
     end_ns = end_ns < now_ns + QUERY_SLICE_NS ? now_ns + QUERY_SLICE_NS : end_ns;
-    bool running = false;
+    bool running = search_in_turn(conductor, end_ns);
     for (uint32_t i = 0; i < conductor->host_count; i++) {
-        running |= fm_queries_search(&conductor->mailbox, conductor->hosts[i], conductor->workers,
-                                     conductor->scratches, end_ns);
         fm_recording_flush(&conductor->mailbox, conductor->hosts[i]);
     }
     return running;

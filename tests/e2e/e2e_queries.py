@@ -205,6 +205,28 @@ def an_answer_holds_for_the_moment_of_the_question():
             world.free |= {(wall["x"], y) for y in range(SIDE)}
 
 
+def worlds_take_turns():
+    """Long queries in one world do not hold up short ones in another, older or younger."""
+    side = 1200
+    with Server("--workers", "1") as server:
+        clients = [server.connect() for _ in range(2)]
+        worlds = [clients[0].call("world.create", name=f"w{i}", generator="open", width=side, height=side,
+                                  paused=True)["world"] for i in range(3)]
+        long = {"pairs": [0, 0, side - 1, side - 1] * 64, "planner": "astar:heuristic=zero"}
+        for busy in (0, 2):
+            numbers = [clients[0].send("path.query", world=worlds[busy], **long) for _ in range(2)]
+            for _ in range(3):
+                assert clients[1].call("path.query", world=worlds[1], **{"from": [0, 0], "to": [20, 9]})["complete"]
+            clients[0].call("ping")
+            assert not any(number in clients[0].answers for number in numbers), "short queries came last"
+            clients[0].call("world.destroy", world=worlds[busy])  # rather than wait
+            for number in numbers:
+                try:
+                    clients[0].answer(number)
+                except RequestError as error:
+                    assert error.name == "no_world", error
+
+
 def what_is_refused():
     with Server("--session-queries-max", "4") as server:
         client = server.connect()
@@ -251,7 +273,7 @@ def what_is_refused():
         assert not limited["complete"] and limited["reason"] == "limit"
         assert limited["expansions"] == 50 and set(limited["costs"]) == {NONE}
         # The world is busy: a step holds up the requests behind it.
-        numbers = [client.send("world.step", world=world, ticks=200)]
+        numbers = [client.send("world.step", world=world, ticks=1000)]
         numbers += [client.send("path.query", world=world, **ends) for _ in range(9)]
         outcomes = []
         for number in numbers[1:]:
@@ -264,4 +286,4 @@ def what_is_refused():
 
 
 run([answers_on_the_true_map, answers_on_what_a_team_knows,
-     an_answer_holds_for_the_moment_of_the_question, what_is_refused])
+     an_answer_holds_for_the_moment_of_the_question, worlds_take_turns, what_is_refused])
