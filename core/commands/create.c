@@ -5,6 +5,7 @@
 #include "core/commands/order_command.h"
 #include "core/commands/permit.h"
 #include "core/crowd/crowd.h"
+#include "core/map/free_places.h"
 #include "core/orders/order_end.h"
 #include "core/views/presence.h"
 #include "core/views/view_delta.h"
@@ -137,6 +138,7 @@ void fm_world_destroy(fm_world *world)
     RELEASE(world->planners.slots, world->planners.capacity);
     RELEASE(world->planners.table, (size_t)world->planners.table_mask + 1);
     RELEASE(world->crowd.placed, world->crowd.placed_capacity);
+    fm_free_places_destroy(world->crowd.free_places);
     fm_due_fini(world);
     RELEASE(world->lists.starts, world->lists.starts_capacity);
     RELEASE(world->lists.searching, world->lists.searching_capacity);

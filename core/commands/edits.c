@@ -74,6 +74,7 @@ fm_status fm_edits_reserve(fm_world *world, uint64_t cell_count, bool becomes_we
     struct fm_world_interval *interval = fm_world_edit_interval(world);
     if (!FM_RESERVE(world, interval->edited, interval->edited_capacity,
                     interval->edited_count + (uint32_t)cell_count) ||
+        fm_placing_prepare_to_push(world) != FM_OK ||
         (becomes_weighted && fm_world_classes_prepare_for_weights(world) != FM_OK)) {
         return FM_ERR_NO_MEMORY;
     }

@@ -2,6 +2,7 @@
 
 #include "core/commands/placing.h"
 
+#include "core/map/free_places.h"
 #include "core/orders/homecoming.h"
 #include "core/world/agent_marks.h"
 #include "core/world/crowd_state.h"
@@ -195,29 +196,75 @@ fm_status fm_placing_move(fm_world *world, const fm_command *command, uint32_t *
     return status;
 }
 
+// ---- agents under a new wall --------------------------------------------------------------------
+
+fm_status fm_placing_prepare_to_push(fm_world *world)
+{
+    struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
+    const fm_grid *grid = fm_world_grid(world);
+    return crowd->free_places != NULL
+               ? FM_OK
+               : fm_free_places_create(grid->width, grid->height, fm_world_memory(world),
+                                       &crowd->free_places);
+}
+
+static bool must_go(const fm_world *world, const struct fm_agent *agent)
+{
+    return agent->alive &&
+           fm_view_is_blocked(fm_world_truth(world, agent->class_index), agent->cell);
+}
+
+static void put_elsewhere(fm_world *world, struct fm_agent *agent, fm_cell cell)
+{
+    fm_agent_leave(world, agent);
+    agent->cell = cell;
+    fm_agent_enter(world, agent);
+    fm_agent_mark_set(world, agent, FM_MARK_LOOK);
+    fm_agent_mark_set(world, agent, FM_MARK_CHANGED);
+    fm_agent_mark_set(world, agent, FM_MARK_REHASH);
+    fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
+    fm_home_forget(world, agent);
+    if (agent->planner != FM_SLOT_NONE) {
+        fm_planner_wake(world, agent->planner);
+    }
+}
+
+static void push_out_class(fm_world *world, uint32_t class_index)
+{
+    const struct fm_world_agents *agents = fm_world_agents(world);
+    const fm_occupancy *occupancy = fm_world_occupancy(world);
+    fm_free_places *places = fm_world_edit_crowd(world)->free_places;
+    uint32_t size = fm_world_class_size(world, class_index);
+    fm_free_places_begin(places, occupancy, fm_world_truth(world, class_index)->blocked, size);
+    for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
+        struct fm_agent *agent = &agents->slots[slot];
+        if (agent->class_index != class_index || !must_go(world, agent)) {
+            continue;
+        }
+        fm_cell before = agent->cell, cell = fm_free_places_nearest(places, before);
+        if (cell == FM_CELL_NONE) {
+            continue; // it stays where it is, walled in, until the wall goes
+        }
+        put_elsewhere(world, agent, cell);
+        if (occupancy != NULL) {
+            fm_free_places_note(places, before, size);
+            fm_free_places_note(places, cell, size);
+        }
+    }
+}
+
 void fm_placing_push_out(fm_world *world)
 {
     const struct fm_world_agents *agents = fm_world_agents(world);
+    uint32_t classes = 0; // a bit for each that has agents under a wall
     for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
-        struct fm_agent *agent = &agents->slots[slot];
-        if (!agent->alive ||
-            !fm_view_is_blocked(fm_world_truth(world, agent->class_index), agent->cell)) {
-            continue;
-        }
-        uint32_t ring = 0;
-        fm_cell cell = nearest_free(world, agent->class_index, agent->cell, &ring);
-        if (cell != FM_CELL_NONE) { // else it stays where it is, walled in, until the wall goes
-            fm_agent_leave(world, agent);
-            agent->cell = cell;
-            fm_agent_enter(world, agent);
-            fm_agent_mark_set(world, agent, FM_MARK_LOOK);
-            fm_agent_mark_set(world, agent, FM_MARK_CHANGED);
-            fm_agent_mark_set(world, agent, FM_MARK_REHASH);
-            fm_agent_mark_set(world, agent, FM_MARK_ATTEND);
-            fm_home_forget(world, agent);
-            if (agent->planner != FM_SLOT_NONE) {
-                fm_planner_wake(world, agent->planner);
-            }
+        const struct fm_agent *agent = &agents->slots[slot];
+        classes |= (uint32_t)must_go(world, agent) << agent->class_index;
+    }
+    FM_ASSERT(classes == 0 || fm_world_edit_crowd(world)->free_places != NULL);
+    for (uint32_t class_index = 0; classes >> class_index != 0; class_index++) {
+        if ((classes >> class_index & 1) != 0) {
+            push_out_class(world, class_index);
         }
     }
 }

@@ -27,8 +27,15 @@ FM_CHECKED fm_status fm_placing_choose(fm_world *world, const fm_command *comman
 FM_CHECKED fm_status fm_placing_move(fm_world *world, const fm_command *command,
                                      uint32_t *failed_index);
 
+/// Makes room for fm_placing_push_out(): before anything changes.
+///
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_placing_prepare_to_push(fm_world *world);
+
 /// Moves agents that no longer fit where they are to the nearest cell where they do; to a free one
-/// if a cell holds one unit.
+/// if a cell holds one unit. One class after the other, in the order of the rules; of each by slot.
+/// Takes time by the agents, by the ground between them and free cells, once, and per agent moved
+/// by some tiles at the rim of that ground (core/map/free_places.h). There is room (asserted).
 void fm_placing_push_out(fm_world *world);
 
 /// Notes that an agent stands, or no longer stands, in its cell, by its team and its class.

@@ -78,22 +78,13 @@ void fm_occupancy_leave(fm_occupancy *occupancy, fm_cell cell, uint32_t size, ui
 
 struct candidate {
     fm_cell cell;
-    uint64_t rank; // octile distance, straight-line distance, cell number; UINT64_MAX: none
+    uint64_t rank; // UINT64_MAX: none
 };
-
-static uint64_t rank_of(fm_cell from, fm_cell cell)
-{
-    uint32_t dx = fm_cell_dx(from, cell), dy = fm_cell_dy(from, cell);
-    uint32_t low = dx < dy ? dx : dy, high = dx < dy ? dy : dx;
-    uint64_t octile = 10 * (uint64_t)(high - low) + 14 * (uint64_t)low;
-    // 14 x 4096 takes 16 bits, 2 x 4096^2 takes 26; cells are in the order of their numbers.
-    return octile << 26 | (dx * dx + dy * dy);
-}
 
 static void consider(const fm_occupancy *occupancy, const fm_bitmap *blocked, fm_cell from,
                      uint32_t size, fm_cell cell, struct candidate *best)
 {
-    uint64_t rank = rank_of(from, cell);
+    uint64_t rank = fm_occupancy_rank(from, cell);
     if (rank < best->rank || (rank == best->rank && cell < best->cell)) {
         if (!fm_bitmap_get(blocked, cell) &&
             (occupancy == NULL || fm_occupancy_is_free(occupancy, cell, size, 0))) {
@@ -156,7 +147,8 @@ static bool push(fm_nearest_cells *cells, fm_cell cell)
                     sizeof *cells->heap)) {
         return false;
     }
-    const struct fm_nearest_cell pushed = {.rank = rank_of(cells->from, cell), .cell = cell};
+    const struct fm_nearest_cell pushed = {.rank = fm_occupancy_rank(cells->from, cell),
+                                           .cell = cell};
     uint32_t at = cells->count++;
     while (at > 0 && is_nearer(&pushed, &cells->heap[(at - 1) / 2])) {
         cells->heap[at] = cells->heap[(at - 1) / 2];

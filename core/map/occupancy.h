@@ -44,6 +44,16 @@ void fm_occupancy_enter(fm_occupancy *occupancy, fm_cell cell, uint32_t size, ui
 /// Empties the cells under a unit as far as they are still `unit`'s.
 void fm_occupancy_leave(fm_occupancy *occupancy, fm_cell cell, uint32_t size, uint32_t unit);
 
+/// How near a cell is to `from`: by octile distance, then by straight-line distance.
+static inline uint64_t fm_occupancy_rank(fm_cell from, fm_cell cell)
+{
+    uint32_t dx = fm_cell_dx(from, cell), dy = fm_cell_dy(from, cell);
+    uint32_t low = dx < dy ? dx : dy, high = dx < dy ? dy : dx;
+    uint64_t octile = 10 * (uint64_t)(high - low) + 14 * (uint64_t)low;
+    // 14 x 4096 takes 16 bits, 2 x 4096^2 takes 26; equal ones are in the order of their numbers.
+    return octile << 26 | (dx * dx + dy * dy);
+}
+
 /// The cell nearest to `from` where a unit can stand: free for its size, and not blocked in
 /// `blocked` (the blocked cells of its movement class and size). Nearest by octile distance; ties
 /// go to the smaller straight-line distance, then to the smaller cell number. FM_CELL_NONE when

@@ -7,6 +7,7 @@
 
 struct fm_mover;
 struct fm_pibt_frame;
+struct fm_free_places;
 
 // With FM_OCCUPANCY_EXCLUSIVE: who stands where, and room for the move stage to decide who goes
 // where. There is room for all agents. Whose: core/crowd; core/commands places units.
@@ -19,6 +20,7 @@ struct fm_world_crowd {
     uint32_t mover_capacity, frame_capacity, turn_capacity;
     fm_cell *placed; // of the agents that a command spawns, moves or changes
     uint32_t placed_capacity;
+    struct fm_free_places *free_places; // of fm_placing_push_out(); NULL before the first edit
 };
 
 struct fm_world_crowd *fm_world_edit_crowd(fm_world *world);
