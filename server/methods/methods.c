@@ -510,6 +510,7 @@ static void end_session(fm_session *session)
     fm_stream_end_session(session);
     fm_replays_end_session(session->hub, session->number);
     fm_shipping_end_session(session);
+    fm_path_end_session(session);
 }
 
 const fm_session_events fm_methods_session_events = {

@@ -4,10 +4,44 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FIELD_CELLS_MAX 16384u // as in proto/protocol.def
 
 // ---- taking -------------------------------------------------------------------------------------
+
+// Players of a team are one, and so are all sessions of another token.
+static uint64_t holder_of(const fm_session *session)
+{
+    uint64_t holder = session->number;
+    if (session->role == FM_ROLE_PLAYER) {
+        return session->seat.team;
+    }
+    if (session->has_token) {
+        memcpy(&holder, session->token_hash, sizeof holder);
+    }
+    return holder | UINT64_C(1) << 63;
+}
+
+static fm_asker *hold_asker(fm_session *session)
+{
+    if (session->asker == NULL) {
+        session->asker = fm_asker_create(holder_of(session));
+    }
+    if (session->asker != NULL) {
+        atomic_fetch_add(&session->asker->users, 1);
+    }
+    return session->asker;
+}
+
+void fm_path_end_session(fm_session *session)
+{
+    if (session->asker != NULL) {
+        atomic_store(&session->asker->is_gone, true);
+        fm_asker_release(session->asker);
+        session->asker = NULL;
+    }
+}
 
 // Reads the common fields, then those that `read` knows.
 fm_status fm_path_ask(fm_session *session, const fm_request *request, fm_ask_kind kind,
@@ -38,7 +72,8 @@ fm_status fm_path_ask(fm_session *session, const fm_request *request, fm_ask_kin
         return FM_ERR_NO_MEMORY;
     }
     job->query = query;
-    status = read(request, job, error);
+    job->query.asker = hold_asker(session);
+    status = job->query.asker == NULL ? FM_ERR_NO_MEMORY : read(request, job, error);
     if (status != FM_OK) {
         fm_job_destroy(job);
         return status;

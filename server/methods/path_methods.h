@@ -16,5 +16,8 @@ typedef fm_status fm_read_fn(const fm_request *request, fm_job *job, char *error
 FM_CHECKED fm_status fm_path_ask(fm_session *session, const fm_request *request, fm_ask_kind kind,
                                  fm_read_fn *read, char *error);
 
+/// Nobody waits for the questions of this session any more.
+void fm_path_end_session(fm_session *session);
+
 /// How a question that is not running ended, as a word on the wire.
 const char *fm_query_reason(fm_query_state state);

@@ -95,6 +95,7 @@ struct fm_session {
 
     uint32_t jobs_waiting;
     uint32_t queries_waiting; // of the jobs
+    struct fm_asker *asker;   // of these; held; NULL: it has not asked yet
     fm_subscription *subscriptions;
     uint32_t subscription_count;
     uint64_t subscription_last;

@@ -24,6 +24,7 @@ static void query_fini(fm_job *job)
     }
     free(query->items);
     free(query->cells);
+    fm_asker_release(query->asker);
 }
 
 static void stats_fini(fm_job *job)
@@ -88,6 +89,23 @@ const fm_job_traits fm_job_kinds[FM_JOB_KIND_COUNT] = {
     [FM_JOB_UNWATCH] = {.always_fits = true, .is_harmless = true, .needs_no_world = true},
     [FM_JOB_SAVE] = {.fini = save_fini},
 };
+
+fm_asker *fm_asker_create(uint64_t holder)
+{
+    fm_asker *asker = calloc(1, sizeof *asker);
+    if (asker != NULL) {
+        asker->holder = holder;
+        atomic_init(&asker->users, 1);
+    }
+    return asker;
+}
+
+void fm_asker_release(fm_asker *asker)
+{
+    if (asker != NULL && atomic_fetch_sub(&asker->users, 1) == 1) {
+        free(asker);
+    }
+}
 
 fm_job *fm_job_create(fm_job_kind kind, fm_host *host)
 {

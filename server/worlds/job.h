@@ -26,6 +26,8 @@
 #include "server/journal/journal.h"
 #include "server/worlds/event.h"
 
+#include <stdatomic.h>
+
 typedef struct fm_host fm_host;
 
 typedef enum fm_job_kind {
@@ -82,6 +84,13 @@ typedef enum fm_ask_kind {
 
 typedef struct fm_query_copy fm_query_copy;
 
+// A session, as its queries know it: held by each of them and by the session.
+typedef struct fm_asker {
+    uint64_t holder;     // whose share it uses: the same in all sessions of a token, or of a team
+    atomic_bool is_gone; // the session has ended: nobody waits for its answers
+    atomic_uint users;
+} fm_asker;
+
 typedef struct fm_query_item {
     fm_query *query; // owned; NULL: labels have answered it
     fm_query_answer answer;
@@ -103,7 +112,8 @@ typedef struct fm_job_query {
     fm_agent_id agent; // trial; the next two as well
     fm_planner_spec planners[FM_TRIALS_MAX];
     uint32_t planner_count;
-    bool has_rect; // list what is in `rect` of the searches
+    bool has_rect;   // list what is in `rect` of the searches
+    fm_asker *asker; // held
     // ---- the conductor's, until the job is done
     fm_query_item *items; // owned; a question each
     uint32_t item_count;
@@ -261,6 +271,12 @@ extern const fm_job_traits fm_job_kinds[FM_JOB_KIND_COUNT];
 
 /// @return NULL when out of memory
 fm_job *fm_job_create(fm_job_kind kind, fm_host *host);
+
+/// @return with one user, NULL when out of memory
+fm_asker *fm_asker_create(uint64_t holder);
+
+/// One user less; the last one frees it. Any thread. NULL is allowed.
+void fm_asker_release(fm_asker *asker);
 
 /// NULL is allowed. Either thread, once no other holds the job.
 void fm_job_destroy(fm_job *job);

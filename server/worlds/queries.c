@@ -226,10 +226,21 @@ static uint32_t count_items(const fm_job_query *query)
     FM_UNREACHABLE();
 }
 
+// Nobody has more jobs here than there are places left. So each gets some, and one that is alone
+// half of all.
+static bool has_place(const fm_host *host, const fm_asker *asker)
+{
+    uint32_t own_count = 0;
+    for (uint32_t i = 0; i < host->queries.count; i++) {
+        own_count += host->queries.jobs[i]->query.asker->holder == asker->holder;
+    }
+    return own_count < FM_HOST_QUERIES_MAX - host->queries.count;
+}
+
 fm_status fm_queries_take(fm_host *host, fm_job *job)
 {
     fm_job_query *query = &job->query;
-    if (host->queries.count == FM_HOST_QUERIES_MAX) {
+    if (!has_place(host, query->asker)) {
         return FM_ERR_BUSY;
     }
     query->item_count = count_items(query);
@@ -297,7 +308,7 @@ void fm_queries_detach(fm_host *host)
 
 struct search {
     fm_query_item *running[RUNNING_PER_WORKER * FM_WORKERS_MAX];
-    uint64_t sessions[RUNNING_PER_WORKER * FM_WORKERS_MAX];
+    uint64_t holders[RUNNING_PER_WORKER * FM_WORKERS_MAX];
     uint32_t count, count_max;
     fm_scratch *scratches; // by worker
     uint64_t deadline_ns;
@@ -325,11 +336,11 @@ static void search_range(uint32_t begin, uint32_t end, uint32_t worker, void *co
     }
 }
 
-static uint32_t running_of(const struct search *search, uint64_t session)
+static uint32_t running_of(const struct search *search, uint64_t holder)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < search->count; i++) {
-        count += search->sessions[i] == session;
+        count += search->holders[i] == holder;
     }
     return count;
 }
@@ -344,18 +355,18 @@ static bool is_listed(const struct search *search, const fm_query_item *item)
     return false;
 }
 
-// Adds the job's questions as long as its session has fewer than `share` that run.
+// Adds the job's questions as long as who asks has fewer than `share` that run.
 static void list_items(struct search *search, const fm_job *job, uint32_t share)
 {
     const fm_job_query *query = &job->query;
     for (uint32_t i = 0; i < query->item_count && search->count < search->count_max; i++) {
         fm_query_item *item = &query->items[i];
-        if (running_of(search, job->session) >= share) {
+        if (running_of(search, query->asker->holder) >= share) {
             return;
         }
         if (item->query != NULL && item->answer.state == FM_QUERY_RUNNING &&
             !is_listed(search, item)) {
-            search->sessions[search->count] = job->session;
+            search->holders[search->count] = query->asker->holder;
             search->running[search->count++] = item;
         }
     }
@@ -389,13 +400,21 @@ static bool is_finished(fm_job_query *query)
     return query->unfinished == 0;
 }
 
-// Begins jobs that wait, gives back those that are done, and keeps the others in their order.
+static bool is_wanted(const fm_job_query *query)
+{
+    return !atomic_load(&query->asker->is_gone);
+}
+
+// Begins jobs that wait, gives back those that are done or that nobody waits for, and keeps the
+// others in their order.
 static void turn_over(fm_mailbox *mailbox, fm_host *host, uint64_t deadline_ns)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < host->queries.count; i++) {
         fm_job *job = host->queries.jobs[i];
-        fm_status status = job->query.begun ? FM_OK : begin_job(host, job, deadline_ns);
+        fm_status status = !is_wanted(&job->query) ? FM_ERR_NOT_READY // which nobody sees
+                           : job->query.begun      ? FM_OK
+                                                   : begin_job(host, job, deadline_ns);
         if (status == FM_OK && (!job->query.begun || !is_finished(&job->query))) {
             host->queries.jobs[kept++] = job;
         } else {

@@ -14,7 +14,8 @@
 // that read the same. So an answer holds for one moment: after the tick that it names.
 //
 // A few questions search at a time, so that only these hold search memory: the oldest, but those of
-// different sessions in turn.
+// different tokens or teams in turn; these share the places for jobs as well. Jobs of a session
+// that has ended are dropped.
 //
 // Threads: the conductor's, between ticks.
 

@@ -8,7 +8,7 @@ answered for the tick at which it was sent, whatever edits follow it.
 import heapq
 import random
 
-from fogmarch_server import RequestError, Server, run, seed
+from fogmarch_server import RequestError, Server, run, seed, until
 
 SIDE = 48
 NONE = 2**30 - 1
@@ -227,6 +227,47 @@ def worlds_take_turns():
                     assert error.name == "no_world", error
 
 
+def one_token_leaves_places_to_others():
+    """However many queries the sessions of one player ask, others have places for theirs, and those of sessions
+    that have ended make room."""
+    side, secrets = 1200, {team: f"the-secret-of-team-{team}" for team in (1, 2)}
+    environment = {"FOGMARCH_TOKENS": "\n".join([f"player w {team} {secret}" for team, secret in secrets.items()] +
+                                                ["admin the-secret-of-admin"])}
+
+    def enter(secret):
+        client = server.connect(hello=False)
+        client.call("hello", protocol=1, token=secret)
+        return client
+
+    with Server("--workers", "1", "--session-queries-max", "100", environment=environment) as server:
+        admin = enter("the-secret-of-admin")
+        world = admin.call("world.create", name="w", generator="open", width=side, height=side, paused=True,
+                           omniscient=True)["world"]
+        for _ in secrets:
+            admin.call("team.create", world=world)
+        long = {"from": [0, 0], "to": [side - 1, side - 1], "planner": "astar:heuristic=zero"}
+        many = [enter(secrets[1]) for _ in range(3)]
+        for client in many:
+            for _ in range(100):
+                client.send("path.query", world=world, **long)
+            client.call("ping")
+        short = {"from": [0, 0], "to": [20, 9]}
+        other = enter(secrets[2])
+        for client in (other, admin):
+            numbers = [client.send("path.query", world=world, **short) for _ in range(30)]
+            assert all(client.answer(number)["complete"] for number in numbers)
+        for client in many:
+            client.call("ping")
+        busy = [answer for client in many for answer in client.answers.values() if answer[0]]
+        assert 172 <= len(busy) < 200 and {error["name"] for error, _ in busy} == {"busy"}, len(busy)
+        for client in many:
+            client.close()
+        again = enter(secrets[1])
+        until(lambda: admin.call("stats")["server"]["sessions"] == 3, "the ends of the sessions")
+        numbers = [again.send("path.query", world=world, **short) for _ in range(90)]
+        assert all(again.answer(number)["complete"] for number in numbers)
+
+
 def what_is_refused():
     with Server("--session-queries-max", "4") as server:
         client = server.connect()
@@ -286,4 +327,5 @@ def what_is_refused():
 
 
 run([answers_on_the_true_map, answers_on_what_a_team_knows,
-     an_answer_holds_for_the_moment_of_the_question, worlds_take_turns, what_is_refused])
+     an_answer_holds_for_the_moment_of_the_question, worlds_take_turns, one_token_leaves_places_to_others,
+     what_is_refused])
