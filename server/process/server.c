@@ -51,6 +51,7 @@ struct server {
     fm_hub hub;                                        // first
     fm_config config;                                  // the hub's
     const char *const *arguments, *const *environment; // read again on SIGHUP
+    bool is_explained;                                 // the log says why the server cannot start
     fm_notify notify;
     uint64_t checked_ns;            // when time-outs were last checked
     uint64_t looked_ns, turn_count; // when the conductor was last checked, and its turns then
@@ -622,7 +623,9 @@ static void init_handles(struct server *server)
 static bool create_conductors(struct server *server)
 {
     fm_hub *hub = &server->hub;
-    if (fm_membership_prepare(hub) != FM_OK) {
+    fm_status status = fm_membership_prepare(hub);
+    if (status != FM_OK) {
+        server->is_explained = status == FM_ERR_BAD_VALUE;
         return false;
     }
     const fm_journal_fence *fence =
@@ -828,7 +831,9 @@ int fm_server_run(const fm_config *config, const char *const *arguments,
     fm_descriptors_reserve(config);
     struct server server;
     if (!server_init(&server, config)) {
-        fm_log(FM_LOG_ERROR, "cannot start", fm_log_text("reason", "out of memory or threads"));
+        if (!server.is_explained) {
+            fm_log(FM_LOG_ERROR, "cannot start", fm_log_text("reason", "out of memory or threads"));
+        }
         return 1;
     }
     server.arguments = arguments;

@@ -132,10 +132,10 @@ static int drain(fm_cli *cli, const char *node)
     fm_params_text(&cli->params, FM_FIELD_NODE, node);
     const msgpack_object *result = fm_cli_call(cli, FM_METHOD_CLUSTER_DRAIN);
     if (!fm_cli_print_json(cli, result)) {
-        printf(
-            "Node %s gives %llu worlds to the others, two at a time, and takes no more until it\n"
-            "is started again; 'fogmarch cluster status' says when it has none.\n",
-            node, (unsigned long long)fm_object_uint(result, "worlds", 0));
+        printf("Node %s gives its worlds (%llu) to the others, two at a time, and takes no more "
+               "until\n"
+               "it is started again; 'fogmarch cluster status' says when it has none.\n",
+               node, (unsigned long long)fm_object_uint(result, "worlds", 0));
     }
     return 0;
 }

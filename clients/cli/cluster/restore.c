@@ -21,6 +21,7 @@
 #include "server/base/config.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,7 +82,7 @@ static void look_into(struct search *search, const char *folder)
 {
     DIR *directory = opendir(folder);
     if (directory == NULL) {
-        fm_cli_die(search->cli, "'%s' cannot be read", folder);
+        fm_cli_die(search->cli, "'%s' cannot be read: %s", folder, strerror(errno));
     }
     for (const struct dirent *entry = readdir(directory); entry != NULL;
          entry = readdir(directory)) {

@@ -224,7 +224,9 @@ static int run_spawn(fm_cli *cli)
         fm_cli_usage_error(cli, "--team N is needed ('fogmarch team' makes one)");
     }
     if ((count == 0) == (fm_cli_value(cli, "at") == NULL)) {
-        fm_cli_usage_error(cli, "one of --at X,Y and --count N is needed");
+        fm_cli_usage_error(cli, "%s",
+                           count == 0 ? "one of --at X,Y and --count N is needed"
+                                      : "--at X,Y and --count N exclude each other");
     }
     fm_cli_connect(cli);
     uint64_t world = fm_cli_world_option(cli);

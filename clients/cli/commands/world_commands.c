@@ -17,7 +17,9 @@ static int run_worlds(fm_cli *cli)
     }
     fm_numbers worlds = fm_object_numbers(result, "worlds");
     if (worlds.count == 0) {
-        puts("There is no world yet; 'fogmarch create' makes one.");
+        puts(cli->welcome.node[0] == '\0'
+                 ? "There is no world yet; 'fogmarch create' makes one."
+                 : "This node has no world; 'fogmarch cluster status' lists those of the cluster.");
         return 0;
     }
     printf("%6s  %-20s %11s %10s %8s %6s %8s %10s\n", "WORLD", "NAME", "SIZE", "TICK", "AGENTS",

@@ -94,7 +94,8 @@ namespace Fogmarch
         /// <param name="senseShape">square, diamond or disc; diamond with 4 neighbours, else square</param>
         /// <param name="lineOfSight">blocked cells hide what lies behind; false</param>
         /// <param name="omniscient">teams know the whole map from the start; false</param>
-        /// <param name="occupancy">none: any number of agents in a cell; exclusive: one; none</param>
+        /// <param name="occupancy">none: any number of agents in a cell; exclusive: one, as fogmarch create
+        /// asks for; none</param>
         /// <param name="pushedStay">exclusive: an agent without an order that is pushed off its cell stays
         /// where it came to stand, and does not go back; false</param>
         /// <param name="blockedTicks">exclusive: after so many ticks an order ends, as crowded or

@@ -1070,7 +1070,8 @@ class Methods:
         sense_shape: square, diamond or disc; diamond with 4 neighbours, else square
         line_of_sight: blocked cells hide what lies behind; false
         omniscient: teams know the whole map from the start; false
-        occupancy: none: any number of agents in a cell; exclusive: one; none
+        occupancy: none: any number of agents in a cell; exclusive: one, as fogmarch create asks
+            for; none
         pushed_stay: exclusive: an agent without an order that is pushed off its cell stays where it
             came to stand, and does not go back; false
         blocked_ticks: exclusive: after so many ticks an order ends, as crowded or unreachable,
