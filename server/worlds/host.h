@@ -24,6 +24,7 @@
 #define FM_WATCHES_MAX       4096u // views of one world that are watched at once
 #define FM_HOST_TRACES_MAX   64u   // agents of one world that are followed with debug.subscribe
 #define FM_HOST_QUERIES_MAX  256u  // query jobs of one world, running and waiting
+#define FM_HOST_COPIES_MAX   4u    // maps of one world of which its queries keep copies
 #define FM_JOURNAL_FILE_SIZE 256u  // bytes of a journal's name in its folder, NUL included
 
 typedef struct fm_scene fm_scene;

@@ -121,7 +121,8 @@ typedef struct fm_job_query {
     uint32_t failed_index; // which question was refused
     bool begun;
     uint64_t tick;       // ticks completed when it began
-    fm_query_copy *copy; // of the map, once that has changed
+    bool is_detached;    // the map has changed
+    fm_query_copy *copy; // of it, as it was; NULL: memory ran out
 } fm_job_query;
 
 typedef struct fm_quantiles {

@@ -36,6 +36,63 @@ static const fm_view *view_of(const fm_host *host, const fm_job_query *query)
     return fm_world_class_view(host->world, query->team, query->class_index);
 }
 
+// ---- the maps that jobs read --------------------------------------------------------------------
+
+// Different maps that begun jobs read. Each is a copy, or will be once the world changes.
+struct maps {
+    const void *items[FM_HOST_COPIES_MAX]; // a copy or a view
+    uint64_t holders[FM_HOST_COPIES_MAX];  // who began to read it
+    uint32_t count;
+};
+
+static bool reads_map(const fm_job_query *query)
+{
+    return query->begun && query->unfinished > 0 && (!query->is_detached || query->copy != NULL);
+}
+
+static bool is_read(const struct maps *maps, const void *map)
+{
+    for (uint32_t i = 0; i < maps->count; i++) {
+        if (maps->items[i] == map) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note_map(struct maps *maps, const void *map, uint64_t holder)
+{
+    if (!is_read(maps, map)) {
+        FM_ASSERT(maps->count < FM_HOST_COPIES_MAX);
+        maps->items[maps->count] = map;
+        maps->holders[maps->count++] = holder;
+    }
+}
+
+static struct maps list_maps(const fm_host *host)
+{
+    struct maps maps = {.count = 0};
+    for (uint32_t i = 0; i < host->queries.count; i++) {
+        const fm_job_query *query = &host->queries.jobs[i]->query;
+        if (reads_map(query)) {
+            const void *map = query->copy;
+            note_map(&maps, map != NULL ? map : view_of(host, query), query->asker->holder);
+        }
+    }
+    return maps;
+}
+
+// Each may take all places but one, so that nobody's long searches hold up all others.
+static bool has_room(const struct maps *maps, const void *map, uint64_t holder)
+{
+    uint32_t own_count = 0;
+    for (uint32_t i = 0; i < maps->count; i++) {
+        own_count += maps->holders[i] == holder;
+    }
+    return is_read(maps, map) ||
+           (maps->count < FM_HOST_COPIES_MAX && own_count < FM_HOST_COPIES_MAX - 1);
+}
+
 // ---- beginning: what labels say -----------------------------------------------------------------
 
 static void answer_now(fm_job_query *query, fm_query_item *item, fm_query_state state)
@@ -180,13 +237,18 @@ static fm_status find_view(fm_host *host, fm_job_query *query)
     return fm_world_prepare_class(host->world, query->team, query->class_index);
 }
 
-// Brings labels up to date, and begins the job once they are.
-static fm_status begin_job(fm_host *host, fm_job *job, uint64_t deadline_ns)
+// Brings labels up to date, and begins the job once they are and `maps` has room for its own. What
+// labels alone answer needs no map.
+static fm_status begin_job(fm_host *host, fm_job *job, struct maps *maps, uint64_t deadline_ns)
 {
     fm_job_query *query = &job->query;
     fm_status found = find_view(host, query);
     if (found != FM_OK) {
         return found;
+    }
+    const fm_view *view = view_of(host, query);
+    if (query->kind != FM_ASK_REACHABLE && !has_room(maps, view, query->asker->holder)) {
+        return FM_OK;
     }
     fm_labels *labels = fm_team_labels_for_queries(host->world, query->team, query->class_index);
     if (labels == NULL) {
@@ -207,7 +269,11 @@ static fm_status begin_job(fm_host *host, fm_job *job, uint64_t deadline_ns)
     }
     query->begun = true;
     query->tick = host->tick;
-    return begin_items(query, view_of(host, query), labels);
+    fm_status status = begin_items(query, view, labels);
+    if (status == FM_OK && reads_map(query)) {
+        note_map(maps, view, query->asker->holder);
+    }
+    return status;
 }
 
 static uint32_t count_items(const fm_job_query *query)
@@ -249,7 +315,8 @@ fm_status fm_queries_take(fm_host *host, fm_job *job)
         return FM_ERR_NO_MEMORY;
     }
     // One piece of work on labels is nearly always enough; the rest waits for idle time.
-    fm_status status = begin_job(host, job, 0);
+    struct maps maps = list_maps(host);
+    fm_status status = begin_job(host, job, &maps, 0);
     if (status == FM_OK) {
         host->queries.jobs[host->queries.count++] = job;
     }
@@ -279,6 +346,7 @@ static void use_copy(fm_job_query *query, fm_query_copy *copy)
             fm_query_give_up(item);
         }
     }
+    query->is_detached = true;
     query->copy = copy;
     if (copy != NULL) {
         copy->users += 1;
@@ -289,14 +357,14 @@ void fm_queries_detach(fm_host *host)
 {
     for (uint32_t i = 0; i < host->queries.count; i++) {
         fm_job_query *query = &host->queries.jobs[i]->query;
-        if (!query->begun || query->copy != NULL) {
+        if (!reads_map(query) || query->is_detached) {
             continue;
         }
         fm_query_copy *copy = make_copy(view_of(host, query));
         use_copy(query, copy);
         for (uint32_t k = i + 1; copy != NULL && k < host->queries.count; k++) {
             fm_job_query *other = &host->queries.jobs[k]->query;
-            if (other->begun && other->copy == NULL &&
+            if (reads_map(other) && !other->is_detached &&
                 view_of(host, other) == view_of(host, query)) {
                 use_copy(other, copy);
             }
@@ -410,11 +478,12 @@ static bool is_wanted(const fm_job_query *query)
 static void turn_over(fm_mailbox *mailbox, fm_host *host, uint64_t deadline_ns)
 {
     uint32_t kept = 0;
+    struct maps maps = list_maps(host);
     for (uint32_t i = 0; i < host->queries.count; i++) {
         fm_job *job = host->queries.jobs[i];
         fm_status status = !is_wanted(&job->query) ? FM_ERR_NOT_READY // which nobody sees
                            : job->query.begun      ? FM_OK
-                                                   : begin_job(host, job, deadline_ns);
+                                                   : begin_job(host, job, &maps, deadline_ns);
         if (status == FM_OK && (!job->query.begun || !is_finished(&job->query))) {
             host->queries.jobs[kept++] = job;
         } else {

@@ -5,13 +5,14 @@
 // for query_budget_ms at most between two ticks. Unfinished searches continue the next time.
 //
 //   job ── labels up to date? ── no ──> waits; each slice of time brings them on
-//              │ yes
+//              │ yes; and room for a copy of its map?
 //              v
 //          begun: reachable, or known not to be ──────────────────────────> answered
 //              └── searches ── slice by slice ── all questions answered ──> answered
 //
 // Before the world changes, jobs that have begun are given a copy of the map they read, one for all
-// that read the same. So an answer holds for one moment: after the tick that it names.
+// that read the same, of FM_HOST_COPIES_MAX maps at most: others wait to begin. So an answer holds
+// for one moment: after the tick that it names.
 //
 // A few questions search at a time, so that only these hold search memory: the oldest, but those of
 // different tokens or teams in turn; these share the places for jobs as well. Jobs of a session

@@ -268,6 +268,27 @@ def one_token_leaves_places_to_others():
         assert all(again.answer(number)["complete"] for number in numbers)
 
 
+def copies_of_the_map_are_few():
+    """Each change of the world between two queries would need a copy of the map for the first. There are four at most;
+    the other queries wait, and those of another session need not wait for all of them."""
+    side, count = 2000, 60
+    with Server("--workers", "1") as server:
+        client, other = server.connect(), server.connect()
+        world = client.call("world.create", name="w", generator="open", width=side, height=side, paused=True)["world"]
+        client.call("terrain.set", world=world, set="cost", cost=3, rects=[0, 0, 9, 9])
+        before = server.rss()
+        for i in range(count):
+            client.send("path.query", world=world, planner="astar:heuristic=zero",
+                        **{"from": [0, 0], "to": [side - 1, side - 1]})
+            client.send("terrain.set", world=world, set="cost", cost=2 + i, cells=[9, 9])
+        short = other.call("path.query", world=world, **{"from": [20, 0], "to": [30, 5]})
+        assert short["complete"] and other.call("path.reachable", world=world, **{"from": [0, 0], "to": [9, 9]})
+        grown, copy_size = server.rss() - before, side * side
+        print(f"[     INFO ] {grown >> 20} MiB more", flush=True)
+        assert not server.memory_tells() or grown < copy_size * count * 2 // 3, f"{grown >> 20} MiB"
+        client.call("world.destroy", world=world)
+
+
 def what_is_refused():
     with Server("--session-queries-max", "4") as server:
         client = server.connect()
@@ -327,5 +348,5 @@ def what_is_refused():
 
 
 run([answers_on_the_true_map, answers_on_what_a_team_knows,
-     an_answer_holds_for_the_moment_of_the_question, worlds_take_turns, one_token_leaves_places_to_others,
+     an_answer_holds_for_the_moment_of_the_question, worlds_take_turns, one_token_leaves_places_to_others, copies_of_the_map_are_few,
      what_is_refused])
