@@ -193,7 +193,7 @@ export class Client {
     this.hello.resume = welcome.resume;
     this.follow?.settle(address, welcome);
     if (this.follow?.isOn === true) {
-      this.link.watch();
+      this.link.watch(this.follow.patience);
     }
     for (const listener of this.nodeListeners) {
       listener();

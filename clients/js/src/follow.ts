@@ -14,6 +14,7 @@ export const GONE_MS = 3000; // for how long all nodes must deny the world: a ne
 export const PAUSE_FIRST_MS = 50;
 const PAUSE_LAST_MS = 1000;
 const NODES_MAX = 64;
+const PATIENCE_MAX = 16;
 
 // Sent again without a command_id, these might be done twice, or name something that only one node has.
 const ONCE = new Set([
@@ -64,6 +65,8 @@ export class Follow {
   private guess: string | undefined; // the address of that node
   private silent: string | undefined; // the node that the client has left because it was silent
   private silentUntil = 0; // when to ask it as well
+  /** How much longer than usual a silent node is waited for: it was only slow, when the client comes back to it. */
+  patience = 1;
   private command = 1 + Math.floor(Math.random() * 2 ** 51);
 
   /** `nodes`: addresses for dial(), the best guess first. */
@@ -96,6 +99,7 @@ export class Follow {
 
   /** The client is on a node, whose hello names the others. */
   settle(address: string, welcome: Results["hello"]): void {
+    this.patience = this.silent !== address ? 1 : Math.min(2 * this.patience, PATIENCE_MAX);
     this.isOn = this.followMs > 0 && (welcome.node ?? "") !== "";
     this.ticket = this.guess = this.silent = undefined;
     const seeds = ((welcome.seeds ?? []) as unknown as Place[])

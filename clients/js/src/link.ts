@@ -13,6 +13,9 @@ export interface Carrier {
   onMessage: (message: Uint8Array) => void;
   /** Set by the client. Called once; `reason` is a sentence for people. */
   onClose: (reason: string) => void;
+  /** Set by the client. Carriers that see pieces of messages call it with each; those of browsers do not. */
+  onPiece?: () => void;
+  readonly seesPieces?: boolean;
 }
 
 /** An error that the server answered. */
@@ -48,6 +51,8 @@ interface Waiting {
 export const QUIET_MS = 1000;
 /** For one node to answer. */
 export const NODE_PATIENCE_MS = 2000;
+/** The same where a large message shows only when it is whole. */
+const WHOLE_PATIENCE_MS = 5000;
 /** Why a connection ends that was watched. */
 export const SILENT = "the node is silent";
 const LOOK_MS = 250;
@@ -74,6 +79,7 @@ export class Link {
   ) {
     carrier.onMessage = (message) => this.take(message);
     carrier.onClose = (reason) => this.end(reason);
+    carrier.onPiece = () => this.hear();
   }
 
   unsent(): number {
@@ -99,14 +105,16 @@ export class Link {
     }
   }
 
-  /** From now on it ends when the server is silent: one that is frozen, or without power, does not disconnect. */
-  watch(): void {
+  /** From now on it ends when the server is silent: one that is frozen, or without power, does not disconnect.
+   *  `times`: how much longer than usual it is waited for. */
+  watch(times: number): void {
+    const patience = times * (this.carrier.seesPieces === true ? NODE_PATIENCE_MS : WHOLE_PATIENCE_MS);
     let before = this.heardAt = Date.now();
     this.looking = setInterval(() => {
       const now = Date.now();
       if (now - before > 4 * LOOK_MS) { // this program stood still: what came meanwhile is not read yet
         this.heardAt = now;
-      } else if (this.isAsked && now - this.heardAt > NODE_PATIENCE_MS) {
+      } else if (this.isAsked && now - this.heardAt > patience) {
         this.close(SILENT);
       } else if (!this.isAsked && now - this.heardAt > QUIET_MS) {
         this.isAsked = true;
@@ -123,10 +131,14 @@ export class Link {
     this.end(reason);
   }
 
-  private take(bytes: Uint8Array): void {
-    this.onBytes(bytes.length);
+  private hear(): void {
     this.heardAt = Date.now();
     this.isAsked = false;
+  }
+
+  private take(bytes: Uint8Array): void {
+    this.onBytes(bytes.length);
+    this.hear();
     let message: unknown;
     try {
       message = decode(bytes);

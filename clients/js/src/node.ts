@@ -9,6 +9,8 @@ import { messageSize } from "./measure.js";
 class TcpCarrier implements Carrier {
   onMessage: (message: Uint8Array) => void = () => {};
   onClose: (reason: string) => void = () => {};
+  onPiece: () => void = () => {};
+  readonly seesPieces = true;
   private pieces: Uint8Array[] = [];
   private size = 0;
   private wanted = 1; // bytes needed before the next look at the buffer
@@ -32,6 +34,7 @@ class TcpCarrier implements Carrier {
   }
 
   private take(piece: Uint8Array): void {
+    this.onPiece();
     this.pieces.push(piece);
     this.size += piece.length;
     if (this.size < this.wanted) {
