@@ -23,6 +23,7 @@ void fm_tick_log_clear(fm_tick_log *log, uint64_t tick)
 {
     log->first = log->end = 0;
     log->floor_tick = tick;
+    log->lost_tick = 0;
 }
 
 static bool grow(fm_tick_log *log)
@@ -52,7 +53,7 @@ static bool grow(fm_tick_log *log)
 
 static void forget_oldest(fm_tick_log *log)
 {
-    log->floor_tick = log->ticks[log->first & (log->capacity - 1)];
+    log->floor_tick = log->lost_tick = log->ticks[log->first & (log->capacity - 1)];
     log->first++;
 }
 

@@ -15,6 +15,7 @@ typedef struct fm_tick_log {
     uint32_t capacity;
     uint64_t first, end; // entries first..end-1 are kept, entry i at i % capacity
     uint64_t floor_tick; // entries of later ticks are all there
+    uint64_t lost_tick;  // of the newest entry that was dropped since the log was cleared; 0: none
     char *entries;       // owned
     uint64_t *ticks;     // owned; never falling
 } fm_tick_log;
@@ -44,6 +45,12 @@ static inline const void *fm_tick_log_at(const fm_tick_log *log, uint64_t positi
 static inline bool fm_tick_log_reaches(const fm_tick_log *log, uint64_t after_tick)
 {
     return after_tick >= log->floor_tick;
+}
+
+/// Whether an entry after a tick was dropped, and not by clearing the log.
+static inline bool fm_tick_log_has_lost(const fm_tick_log *log, uint64_t after_tick)
+{
+    return log->lost_tick > after_tick;
 }
 
 /// Bytes held.

@@ -434,6 +434,12 @@ fm_status fm_scene_apply(fm_scene *scene, fm_publication *publication)
     return status;
 }
 
+bool fm_scene_has_lost_ends(const fm_scene *scene, uint64_t since)
+{
+    return fm_tick_log_has_lost(&scene->ended_log, since) ||
+           fm_tick_log_has_lost(&scene->alert_log, since);
+}
+
 bool fm_scene_reaches(const fm_scene *scene, uint64_t since)
 {
     return fm_tick_log_reaches(&scene->agent_log, since) &&

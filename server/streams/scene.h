@@ -154,6 +154,9 @@ fm_body fm_scene_shift(fm_scene *scene, const fm_rect *from, const fm_rect *to, 
 /// The agent in view with an id, or of that name with `veiled`. NULL when there is none
 const fm_scene_agent *fm_scene_find(const fm_scene *scene, uint64_t number, bool veiled);
 
+/// Whether orders that ended or alerts since that tick are no longer kept: too many came since.
+bool fm_scene_has_lost_ends(const fm_scene *scene, uint64_t since);
+
 /// A delta with only the ended orders and the alerts since that tick, as far as they are
 /// remembered: these are not in a keyframe. The caller owns the frame.
 fm_body fm_scene_ended(fm_scene *scene, uint64_t since, fm_form form);

@@ -111,6 +111,11 @@ static fm_form form_of(const fm_subscription *subscription)
 static void send_keyframe(fm_subscription *subscription)
 {
     fm_scene *scene = subscription->scene;
+    if (subscription->has_keyframe && fm_scene_has_lost_ends(scene, subscription->tick)) {
+        // Each end is told once: a client that has missed some must know.
+        fm_session_disconnect(subscription->session, "more orders ended than are kept for it");
+        return;
+    }
     fm_body body = fm_scene_keyframe(scene, &subscription->rect, form_of(subscription));
     if (!send_body(subscription, FM_NOTIFY_KEYFRAME, body, (fm_body){0})) {
         subscription->behind = true; // out of memory: again when the client has read

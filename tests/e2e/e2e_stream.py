@@ -184,6 +184,35 @@ def every_order_ends_once():
         assert sorted(ended[1] + ended[2]) == ended[0], "a team hears of its own orders only"
 
 
+def more_ends_than_are_kept():
+    """One stop ends more orders than a view keeps: its client is disconnected, not left in the belief that it knows."""
+    with Server() as server:
+        client = server.connect()
+        world = client.call("world.create", name="w", generator="open", width=160, height=160, paused=True,
+                            omniscient=True)["world"]
+        client.call("team.create", world=world)
+        agents = client.call("agent.spawn", world=world, team=1, place="nearest",
+                             cells=[xy for i in range(2100) for xy in (i % 60, i // 60)])["agents"]
+        for number in range(32):
+            client.call("agent.order", world=world, agents=agents, kind="move", goal=[150, 150], queue=number > 0)
+        reader = server.connect()
+        reader.call("subscribe", world=world)
+        reader.notification("keyframe")
+        client.call("agent.order", world=world, agents=agents[:2000], kind="stop")
+        client.call("world.step", world=world, ticks=1)
+        ended = reader.notification("delta")[1]["ended"]
+        assert len(ended) // 5 >= 64000, "as many as are kept all arrive"
+        for number in range(32):
+            client.call("agent.order", world=world, agents=agents, kind="move", goal=[150, 150], queue=number > 0)
+        client.call("agent.order", world=world, agents=agents, kind="stop")
+        client.call("world.step", world=world, ticks=1)
+        assert reader.disconnected()
+        assert "more orders ended than are kept" in server.log()
+        back = server.connect()
+        back.call("subscribe", world=world)
+        assert back.notification("keyframe")[1]["tick"] == 2
+
+
 def late_joiners_and_leavers():
     source = random.Random(seed())
     with Server() as server:
@@ -268,6 +297,6 @@ def quiet_worlds_owe_nothing():
         watcher.check()
 
 
-run([deltas_add_up, both_encodings_say_the_same, slow_readers_catch_up, late_joiners_see_the_same,
-     every_order_ends_once, late_joiners_and_leavers, a_reader_that_never_reads, slow_readers_are_disconnected_on,
-     quiet_worlds_owe_nothing])
+run([deltas_add_up, more_ends_than_are_kept, both_encodings_say_the_same, slow_readers_catch_up,
+     late_joiners_see_the_same, every_order_ends_once, late_joiners_and_leavers, a_reader_that_never_reads,
+     slow_readers_are_disconnected_on, quiet_worlds_owe_nothing])
