@@ -30,9 +30,6 @@ static const uint8_t aside_turns[] = {2, 6, 1, 7, 3, 5, 0};
 #define TURNS_SIDEWAYS 2u
 #define ASIDE_RANKS    4u // free or taken, beside or on the pusher's way
 
-#define CHANGES_MAX 2u   // units in a row that take another cell for one that stayed
-#define MOVES_ALL   255u // in the open: steps in all eight directions
-
 #define REFUSALS_MAX 2u // who was pushed in vain so often is not pushed again in this tick
 
 // The fm_place of each cell under a unit, row by row.
@@ -364,58 +361,6 @@ static void resolve_one(struct round *r, uint32_t root)
     }
 }
 
-// ---- those who stayed ---------------------------------------------------------------------------
-
-// Whether a unit that has decided may go elsewhere: it can go everywhere, and follows its own list,
-// no swap and no plan.
-static bool may_change(const fm_mover *mover)
-{
-    return mover->progress == FM_MOVER_DECIDED && mover->size == 1 && mover->moves == MOVES_ALL &&
-           !mover->narrow && !mover->planned && !mover->aside;
-}
-
-// Whether a unit can go in a direction, as the others have decided.
-static bool is_left_free(const struct round *r, const fm_mover *mover, uint32_t d)
-{
-    const fm_place *place = fm_occupancy_at(r->occupancy, fm_cell_step(mover->cell, d));
-    if (place->claim != 0) {
-        return false;
-    }
-    const fm_mover *other = place->now == 0 ? NULL : &r->movers[place->now - 1];
-    bool leaves = other == NULL || (other->progress == FM_MOVER_DECIDED &&
-                                    !overlap(other->next, other->size, mover->cell, mover->size));
-    return leaves && !crosses(r, mover, d);
-}
-
-static bool clear(struct round *r, const fm_mover *mover, uint32_t d, uint32_t depth);
-
-// Gives a unit a cell that is nearer to its goal than the one where it stands, and not the one that
-// it has claimed. Others may have to take another one for it, `depth` of them in a row.
-static bool change(struct round *r, uint32_t slot, uint32_t depth)
-{
-    fm_mover *mover = &r->movers[slot];
-    for (uint64_t list = mover->preferences; (list & 15) < FM_PREFERENCE_STAY; list >>= 4) {
-        uint32_t d = (uint32_t)(list & 15);
-        fm_cell next = fm_cell_step(mover->cell, d);
-        if (next != mover->next && clear(r, mover, d, depth) && is_left_free(r, mover, d)) {
-            withdraw(r, slot, mover->next);
-            claim(r, slot, next);
-            mover->next = next;
-            return true;
-        }
-    }
-    return false;
-}
-
-// Whether nobody claims the cell in a direction, or who did has taken another.
-static bool clear(struct round *r, const fm_mover *mover, uint32_t d, uint32_t depth)
-{
-    uint32_t unit = fm_occupancy_at(r->occupancy, fm_cell_step(mover->cell, d))->claim;
-    const fm_mover *other = unit == 0 ? NULL : &r->movers[unit - 1];
-    return other == NULL || (depth > 0 && may_change(other) && other->team == mover->team &&
-                             other->next != other->cell && change(r, unit - 1, depth - 1));
-}
-
 uint64_t fm_pibt_resolve(const fm_pibt_ground *ground, fm_occupancy *occupancy, fm_mover *movers,
                          uint32_t slot_count, const uint32_t *turns, uint32_t turn_count,
                          fm_pibt_frame *stack)
@@ -429,12 +374,6 @@ uint64_t fm_pibt_resolve(const fm_pibt_ground *ground, fm_occupancy *occupancy, 
     for (uint32_t i = 0; i < turn_count; i++) {
         if (movers[turns[i]].progress == FM_MOVER_UNDECIDED) {
             resolve_one(&r, turns[i]);
-        }
-    }
-    for (uint32_t i = 0; i < turn_count; i++) {
-        const fm_mover *mover = &movers[turns[i]];
-        if (mover->next == mover->cell && may_change(mover)) {
-            change(&r, turns[i], CHANGES_MAX);
         }
     }
     return r.swaps;

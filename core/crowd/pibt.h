@@ -27,11 +27,6 @@
 // the first (Okumura et al., 2019 and 2022, theorem 1). As priorities grow while a unit has not
 // arrived, each gets there.
 //
-// In the open, of a crowd that marches, some find all cells taken that are nearer to their goals,
-// while those who took them had others to choose from. When all have decided, each that stayed is
-// asked once more: a friend that claims such a cell, and up to one more in a row, takes another one
-// instead that is nearer to its own goal too. So nobody gets less near by it than theorem 1 asks.
-//
 // Cost: each unit is decided once. It tries at most 9 cells when it is asked, and is asked once
 // where all are of one cell, up to three times beside larger ones. The recursion has a stack of its
 // own, which holds a unit at most once.
