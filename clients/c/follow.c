@@ -750,15 +750,34 @@ static uint64_t watch_ms(const fm_client *client)
     return watches ? fm_silence_due_ms(&follow->silence) : UINT64_MAX;
 }
 
+// When the large requests that wait for an answer have been sent, on a slow line.
+static uint64_t sent_by_ms(const fm_client *client)
+{
+    uint64_t by_ms = 0;
+    for (uint32_t id = client->oldest_id; id != client->next_id; id++) {
+        const struct fm_client_pending *request = fm_client_pending_of(client, id);
+        if (request != NULL && request->size > FM_LARGE_REQUEST) {
+            uint64_t begun_ms = request->deadline_ms - request->timeout_ms;
+            by_ms = (begun_ms > by_ms ? begun_ms : by_ms) + request->size / FM_SLOW_LINE;
+        }
+    }
+    return by_ms;
+}
+
 static void watch(fm_client *client)
 {
     struct fm_follow *follow = client->follow;
+    if (now_ms() < sent_by_ms(client)) {
+        follow->silence = fm_silence_begin(client->traffic.bytes_in, now_ms());
+        return;
+    }
     switch (fm_silence_look(&follow->silence, client->traffic.bytes_in, now_ms())) {
     case FM_SILENCE_WAIT:
         break;
     case FM_SILENCE_ASK:
-        // What cannot be sent shows as silence, too.
-        (void)!fm_client_send(client, FM_METHOD_PING, NULL, NULL, NULL, NULL);
+        if (fm_client_send(client, FM_METHOD_PING, NULL, NULL, NULL, NULL) != FM_OK) {
+            follow->silence = fm_silence_begin(client->traffic.bytes_in, now_ms()); // no room
+        }
         (void)!fm_client_flush(client);
         break;
     case FM_SILENCE_GONE:

@@ -2,7 +2,8 @@
 // power, does not disconnect.
 //
 // After FM_QUIET_MS without a byte a client asks its node with a ping; if nothing comes for
-// FM_NODE_PATIENCE_MS after that, it counts as gone.
+// FM_NODE_PATIENCE_MS after that, it counts as gone. While a large request is on its way the ping
+// waits behind it, so the client waits, too.
 
 #pragma once
 
@@ -10,7 +11,9 @@
 #include <stdint.h>
 
 #define FM_QUIET_MS         1000u
-#define FM_NODE_PATIENCE_MS 2000u // for one node to answer
+#define FM_NODE_PATIENCE_MS 2000u  // for one node to answer
+#define FM_LARGE_REQUEST    65536u // bytes; a larger one may take long to send
+#define FM_SLOW_LINE        64u    // bytes in a millisecond that a line carries at least
 
 typedef struct fm_silence {
     uint64_t bytes;    // that had come when it was last looked at

@@ -193,6 +193,7 @@ namespace Fogmarch
             }
             Prepare();
             draft.EndMap(draftMap, draftCount);
+            NoteSize(draft.Size);
             waiting.Add(id, new Waiting { Method = draftMethod, Then = then, View = view, World = draftWorld,
                                           Bytes = Kept() });
             draftMethod = null;

@@ -45,6 +45,8 @@ namespace Fogmarch
         private bool probeIsRight, probeAsked;
         private readonly Stopwatch quiet = Stopwatch.StartNew(); // since its node said something, or was asked
         private bool isPinged;
+        private const int LargeRequest = 65536, SlowLine = 64; // bytes; bytes in a millisecond
+        private long busyMs; // time that large requests take to be sent, on a slow line; the ping waits behind them
         private string silent; // the node that it has left because it was silent
         private readonly List<View> asking = new List<View>(); // their worlds have ended here, perhaps not elsewhere
         private Stopwatch askingSince;
@@ -141,12 +143,22 @@ namespace Fogmarch
             isPinged = false;
         }
 
+        private void NoteSize(int size)
+        {
+            busyMs += size > LargeRequest ? size / SlowLine : 0;
+        }
+
         // A node that is frozen, or without power, does not disconnect. Called after reading.
         private void WatchNode()
         {
             if (!Follows || State != ClientState.Open || seeking != null)
             {
                 return;
+            }
+            if (quiet.ElapsedMilliseconds > QuietMs && busyMs > 0)
+            {
+                busyMs = Math.Max(0, busyMs - quiet.ElapsedMilliseconds);
+                Heard();
             }
             if (isPinged && quiet.ElapsedMilliseconds > NodePatienceMs)
             {

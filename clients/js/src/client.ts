@@ -279,7 +279,7 @@ export class Client {
         const place = await within(NODE_PATIENCE_MS, link.ask("world.locate", { world })) as
           Place & { here: boolean };
         const right = place.here ? address : this.follow!.dialer.addressOf(place);
-        if (right === undefined || this.follow!.refused.has(right) || this.follow!.isSilent(right)) {
+        if (right === undefined || this.follow!.refused.has(right) || (!place.here && this.follow!.isSilent(right))) {
           throw new ConnectionError("the world's node cannot be reached from here");
         }
         if (!place.here) {

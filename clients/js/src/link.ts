@@ -56,6 +56,10 @@ const WHOLE_PATIENCE_MS = 5000;
 /** Why a connection ends that was watched. */
 export const SILENT = "the node is silent";
 const LOOK_MS = 250;
+/** Bytes; a larger request may take long to send, and the ping waits behind it. */
+const LARGE_REQUEST = 65536;
+/** Bytes in a millisecond that a line carries at least. */
+const SLOW_LINE = 64;
 
 export class Link {
   /** Why the connection ended; undefined while it is open. */
@@ -65,6 +69,7 @@ export class Link {
   private looking: ReturnType<typeof setInterval> | undefined;
   private heardAt = Date.now(); // or asked
   private isAsked = false;
+  private sentBy = 0; // when large requests have been sent, on a slow line
 
   /**
    * @param onNotification  called with each notification
@@ -95,7 +100,11 @@ export class Link {
     this.next = (this.next + 1) >>> 0;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { method, resolve, reject });
-      this.carrier.send(encode([0, id, method, [params]], { ignoreUndefined: true }));
+      const bytes = encode([0, id, method, [params]], { ignoreUndefined: true });
+      if (bytes.length > LARGE_REQUEST) {
+        this.sentBy = Math.max(this.sentBy, Date.now()) + bytes.length / SLOW_LINE;
+      }
+      this.carrier.send(bytes);
     });
   }
 
@@ -112,7 +121,7 @@ export class Link {
     let before = this.heardAt = Date.now();
     this.looking = setInterval(() => {
       const now = Date.now();
-      if (now - before > 4 * LOOK_MS) { // this program stood still: what came meanwhile is not read yet
+      if (now - before > 4 * LOOK_MS || now < this.sentBy) { // this program stood still: what came meanwhile is not read yet
         this.heardAt = now;
       } else if (this.isAsked && now - this.heardAt > patience) {
         this.close(SILENT);

@@ -21,6 +21,9 @@ PAUSE_FIRST_S, PAUSE_LAST_S = 0.05, 1.0
 NODE_PATIENCE_S = 2.0  # for one node to answer, during a search
 QUIET_S = 1.0  # after so long without a message from its node, a client asks whether it is there
 SILENT = "the node is silent"
+LARGE_REQUEST = 1 << 16  # bytes; a larger one may take long to send
+SLOW_LINE = 64000.0  # bytes a second that a line carries at least
+LATE_S = 0.25
 NODES_MAX = 64
 GONE_S = 3.0  # for how long all nodes must deny the world: a new node knows of none yet
 
@@ -35,23 +38,35 @@ class Silence:
 
     def __init__(self) -> None:
         self._since = time.monotonic()
-        self._asked = False
+        self._sent_by = 0.0  # when large requests have been sent, on a slow line
+        self.asked = False  # and nothing came since
 
     def heard(self) -> None:
         """Something came."""
-        self._since, self._asked = time.monotonic(), False
+        self._since, self.asked = time.monotonic(), False
+
+    def sends(self, size: int) -> None:
+        """A request goes out. Behind a large one the ping waits."""
+        if size > LARGE_REQUEST:
+            now = time.monotonic()
+            self._sent_by = max(self._sent_by, now) + size / SLOW_LINE
 
     @property
     def left_s(self) -> float:
-        """Seconds until due(), if nothing comes."""
-        patience = NODE_PATIENCE_S if self._asked else QUIET_S
-        return max(self._since + patience - time.monotonic(), 1e-6)
+        """Seconds until due() has something to do, if nothing comes; 0 or less: now."""
+        patience = NODE_PATIENCE_S if self.asked else QUIET_S
+        return max(self._since, self._sent_by) + patience - time.monotonic()
 
     def due(self) -> str:
-        """What to do when `left_s` are over: "ask" with a ping, or the node counts as "gone"."""
-        if self._asked:
+        """What to do: "ask" with a ping, "" nothing yet, or the node counts as "gone"."""
+        if self.left_s > 0:
+            return ""
+        if self.left_s < -LATE_S and self.asked:  # this program stood still: read first
+            self._since = time.monotonic()
+            return ""
+        if self.asked:
             return "gone"
-        self._since, self._asked = time.monotonic(), True
+        self._since, self.asked = time.monotonic(), True
         return "ask"
 
 

@@ -55,7 +55,9 @@ class Link:
         self._next += 1
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting[number] = (method, future)
-        self._writer.write(msgpack.packb([REQUEST, number, method, [given]]))
+        message = msgpack.packb([REQUEST, number, method, [given]])
+        self._silence.sends(len(message))
+        self._writer.write(message)
         try:
             await self._writer.drain()
         except OSError as error:
@@ -98,16 +100,17 @@ class Link:
         """Empty: the server has disconnected. Raises OSError, also when it is silent."""
         while True:
             try:
-                async with asyncio.timeout(self._silence.left_s):
+                async with asyncio.timeout(max(self._silence.left_s, 1e-3)):
                     data = await self._reader.read(READ_SIZE)
                 self._silence.heard()
                 return data
             except TimeoutError:
+                step = self._silence.due()
                 if not self.is_watched:
                     self._silence.heard()
-                elif self._silence.due() == "gone":
+                elif step == "gone":
                     raise OSError(SILENT) from None
-                else:
+                elif step == "ask":
                     self._writer.write(msgpack.packb([REQUEST, 0, "ping", [{}]]))
 
     def _take(self, message: list[Any]) -> None:

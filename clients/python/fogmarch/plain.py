@@ -42,6 +42,11 @@ class PlainLink:
         self._next = 1
         self._answers: dict[int, list[Any]] = {}
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the server was asked whether it is there, and nothing came since."""
+        return self._silence.asked
+
     def close(self, reason: str) -> None:
         """Disconnects."""
         self.end = self.end or reason
@@ -70,7 +75,9 @@ class PlainLink:
             raise ConnectionEnded(self.end)
         try:
             self._socket.settimeout(self._timeout_s)
-            self._socket.sendall(msgpack.packb(message))
+            packed = msgpack.packb(message)
+            self._silence.sends(len(packed))
+            self._socket.sendall(packed)
         except TimeoutError:
             self._over("the server does not read")
         except OSError as error:
@@ -103,16 +110,18 @@ class PlainLink:
         if self.end is not None:
             raise ConnectionEnded(self.end)
         waits = [] if deadline is None else [max(deadline - time.monotonic(), 1e-6)]
-        waits += [self._silence.left_s] if self.is_watched else []
+        waits += [max(self._silence.left_s, 1e-6)] if self.is_watched else []
         self._socket.settimeout(min(waits, default=None))
         try:
             data = self._socket.recv(READ_SIZE)
         except TimeoutError:
+            step = self._silence.due() if self.is_watched else ""
+            if step == "gone":
+                self._over(SILENT)
+            if step == "ask":
+                self.send([REQUEST, 0, "ping", [{}]])
             if deadline is not None and time.monotonic() >= deadline:
                 raise
-            if self.is_watched and self._silence.due() == "gone":
-                self._over(SILENT)
-            self.send([REQUEST, 0, "ping", [{}]])
             return None
         except OSError as error:
             self._over(f"the server is gone: {error}")
@@ -185,7 +194,8 @@ class PlainClient(PlainMethods):
                 if was_late or not self._follow.is_on or method in ONCE:
                     raise
                 was_late = True
-                self._follow.note_silence(self.address)
+                if self._link.is_quiet:
+                    self._follow.note_silence(self.address)
                 self._seek(given.get("world"), error)
             except ConnectionEnded as error:
                 self._lost(error)

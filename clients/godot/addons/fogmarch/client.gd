@@ -29,6 +29,8 @@ const SEEKING = "seeking"
 const CLOSED = "closed"
 const PATIENCE_MS = 10000 # for a server to answer
 const UNSENT_MAX = 64 << 20
+const LARGE_REQUEST = 65536 # bytes; a larger one may take long to send
+const SLOW_LINE = 64 # bytes in a millisecond that a line carries at least
 
 var tls = false # set it before open(): use TLS and check the certificate
 var trusted = null # an X509Certificate to trust; null: those that Godot trusts
@@ -54,6 +56,7 @@ var _is_tried = false # such a node is connected, or about to be
 var _last_world = 0 # that a request has named
 var _heard_at = 0 # when the node said something, or was asked whether it is there
 var _is_asked = false
+var _sent_by = 0 # when large requests have been sent, on a slow line; the ping waits behind them
 var _views = {} # by subscription
 var _to_subscribe = [] # views; the first of them is being answered
 var _output
@@ -192,7 +195,11 @@ func _view_of(subscription):
 
 func _put(message):
 	_output.seek(_output.get_size())
+	var before = _output.get_size()
 	Packer.pack(_output, message)
+	var size = _output.get_size() - before
+	if size > LARGE_REQUEST:
+		_sent_by = max(_sent_by, Port.now_ms()) + size / SLOW_LINE
 	if _output.get_size() > UNSENT_MAX:
 		_end("the server does not read")
 
@@ -234,6 +241,9 @@ func update():
 func _watch():
 	if state != OPEN or not _follows():
 		return
+	if Port.now_ms() < _sent_by:
+		_heard_at = Port.now_ms()
+		_is_asked = false
 	var quiet_ms = Port.now_ms() - _heard_at
 	if _is_asked and quiet_ms > Follow.NODE_PATIENCE_MS:
 		_follow.silent = address
