@@ -361,6 +361,10 @@ static fm_status finish(fm_recovery *recovery, fm_status status)
         finish_host(recovery->host);
         status = record(recovery);
     }
+    if (status == FM_OK) { // a client may ask before the conductor has taken it in
+        recovery->host->shared.summary.journal =
+            fm_recording_state(recovery->hub->config, recovery->host);
+    }
     return status;
 }
 
