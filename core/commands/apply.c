@@ -130,13 +130,11 @@ void fm_world_apply(fm_world *world, const fm_command *command, fm_command_resul
         result->status = FM_ERR_NOT_READY;
         return;
     }
-    fm_world_edit_interval(world)->is_full = false;
     if (command->id != NULL) {
         apply_with_receipt(world, command, result);
     } else {
         commands[command->kind](world, command, result);
     }
-    result->waits_for_tick = fm_world_interval(world)->is_full;
     if (changes_sight(command->kind)) {
         fm_unit_index_forget(world);
     }

@@ -26,9 +26,6 @@ fm_status fm_command_check_agents(fm_world *world, const fm_command *command,
                                   uint32_t *failed_index)
 {
     fm_status status = fm_command_check_owners(world, command, failed_index);
-    if (status == FM_OK) {
-        status = fm_interval_admit_agents(world, command->agent_count);
-    }
     if (status != FM_OK) {
         return status;
     }

@@ -17,7 +17,7 @@ FM_CHECKED fm_status fm_command_check_owners(const fm_world *world, const fm_com
 /// The same, and makes room for what the command may note. Ending orders or removing these agents,
 /// and what they carry, cannot fail after it.
 ///
-/// @return the same, FM_ERR_LIMIT (see FM_ENDED_MAX) or FM_ERR_NO_MEMORY
+/// @return the same, or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_command_check_agents(fm_world *world, const fm_command *command,
                                              uint32_t *failed_index);
 

@@ -72,10 +72,6 @@ static fm_status check_terrain(fm_world *world, const fm_command *command, uint3
 fm_status fm_edits_reserve(fm_world *world, uint64_t cell_count, bool becomes_weighted)
 {
     struct fm_world_interval *interval = fm_world_edit_interval(world);
-    fm_status status = fm_interval_admit_edits(world, cell_count);
-    if (status != FM_OK) {
-        return status;
-    }
     if (!FM_RESERVE(world, interval->edited, interval->edited_capacity,
                     interval->edited_count + (uint32_t)cell_count) ||
         fm_placing_prepare_to_push(world) != FM_OK ||

@@ -15,7 +15,7 @@ void fm_edits_command(fm_world *world, const fm_command *command, fm_command_res
 /// Makes room for everything that edits of so many cells will note, in the world and in every team.
 ///
 /// @param becomes_weighted  one of them gives the map its first cost other than 1
-/// @return FM_OK, FM_ERR_LIMIT (see FM_EDITED_MAX) or FM_ERR_NO_MEMORY
+/// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_edits_reserve(fm_world *world, uint64_t cell_count, bool becomes_weighted);
 
 /// Teams that have seen their first cell with another cost than the floor's use costs from now on;

@@ -169,10 +169,6 @@ static fm_status reserve_deaths(fm_world *world, const fm_command *command)
         deaths += fm_world_find_any(world, command->agents[i])->passenger_count;
     }
     deaths = fm_min(deaths, fm_world_agents(world)->count); // a carrier may be named twice
-    fm_status status = fm_interval_admit_agents(world, deaths);
-    if (status != FM_OK) {
-        return status;
-    }
     return fm_interval_reserve(world, 0, deaths) ? FM_OK : FM_ERR_NO_MEMORY;
 }
 

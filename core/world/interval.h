@@ -21,17 +21,9 @@ struct fm_world_interval {
     uint32_t alert_count, alert_capacity;
     fm_cell *edited;
     uint32_t edited_count, edited_capacity;
-    bool is_full;    // it refused the last command
     bool map_edited; // some cell changed since the last sense stage
     struct fm_view_delta *delta_all;
 };
-
-/// Whether a command may come that names so many agents, or edits so many cells, after all that
-/// came since the last tick: see FM_ENDED_MAX.
-///
-/// @return FM_OK or FM_ERR_LIMIT, which is noted in `is_full`
-FM_CHECKED fm_status fm_interval_admit_agents(fm_world *world, uint32_t agent_count);
-FM_CHECKED fm_status fm_interval_admit_edits(fm_world *world, uint64_t cell_count);
 
 /// Makes room for so many more endings and agents that leave, in the views that list them as well.
 /// False when out of memory.
@@ -48,6 +40,5 @@ FM_CHECKED bool fm_interval_note_alert(fm_world *world, const fm_alert *alert);
 const struct fm_world_interval *fm_world_interval(const fm_world *world);
 struct fm_world_interval *fm_world_edit_interval(fm_world *world);
 
-/// Forgets what changed in views in the last tick, before anything new is noted. Lists that are far
-/// larger than that shrink, but never below the room for the ends of all orders.
+/// Forgets what changed in views in the last tick, before anything new is noted.
 void fm_world_begin_interval(fm_world *world);

@@ -24,17 +24,11 @@
 #define FM_WAYPOINTS_MAX        32u        // of one patrol; cells that one flees from
 #define FM_ORDER_RADIUS_MAX     64u        // cells
 #define FM_COST_CELLS_MAX                                                                          \
-    (1u << 16) // of one team whose added cost commands set between two
-               // ticks
-// What commands may leave to be told between two ticks, in a world that is paused most of all: more
-// is refused until it has ticked. One command alone is never too much.
-#define FM_ENDED_MAX           (1u << 16) // ends of orders, and FM_ENDED_PER_AGENT_MAX per agent
-#define FM_ENDED_PER_AGENT_MAX 8u
-#define FM_REMOVED_MAX         FM_AGENTS_MAX               // agents
-#define FM_EDITED_MAX          (4u * FM_COMMAND_CELLS_MAX) // cells
-#define FM_TAG_SIZE_MAX        64u                         // bytes of an agent's tag
-#define FM_PASSENGERS_MAX      64u                         // agents that one carries
-#define FM_BOARD_RADIUS_MAX    8u                          // cells
+    (1u << 16)                  // of one team whose added cost commands set between two
+                                // ticks
+#define FM_TAG_SIZE_MAX     64u // bytes of an agent's tag
+#define FM_PASSENGERS_MAX   64u // agents that one carries
+#define FM_BOARD_RADIUS_MAX 8u  // cells
 
 // Names an agent from its birth to its death; a stale id is never taken for a live one. All zero
 // means "no agent". On the wire: generation << 32 | index1.
@@ -423,7 +417,6 @@ typedef struct fm_command_result {
     // the one that stands there, with FM_ERR_OCCUPIED_CELL a unit that does.
     uint32_t building;
     fm_agent_id in_the_way;
-    bool waits_for_tick; // with FM_ERR_LIMIT: it is for what commands have done since the last tick
     // FM_COMMAND_SPAWN: room for cell_count ids, given by the caller; may be NULL.
     fm_agent_id *spawned;
 } fm_command_result;

@@ -117,9 +117,6 @@ void fm_failure_describe(const fm_job *job, char *error)
     const fm_job_command *command = &job->command;
     if (job->kind == FM_JOB_COMMAND && command->id_is_taken) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "command_id: another command had this one");
-    } else if (job->kind == FM_JOB_COMMAND && command->result.waits_for_tick) {
-        snprintf(error, FM_ERROR_TEXT_SIZE,
-                 "too much has changed since the last tick: let the world tick");
     } else if (job->kind == FM_JOB_COMMAND && command->command.kind == FM_COMMAND_SPAWN &&
                job->status == FM_ERR_BLOCKED_CELL) {
         describe_spawn(job, error);
