@@ -22,8 +22,8 @@
 // before all are done: 1,000 took 4.5 s for 65,536 cells. Searches that begin again keep to the
 // budget. A repair takes about as long as an expansion, so half of the budget may be repairs. At
 // most as many as take 20 ms of one worker: with 2^20, ticks of 1,000 searches on a cost layer that
-// changed in each took up to 87 ms, and 40 was their budget. However small the budget is, one
-// planner with a large field never begins again, nor a few with few changes where teams are many.
+// changed in each took up to 87 ms, and 40 was their budget. However small the budget is, a tick
+// may do 65,536, and a team 1,024.
 #define REPAIRS_MAX        ((uint64_t)1 << 18)
 #define REPAIRS_LEAST      ((uint64_t)1 << 16)
 #define REPAIRS_TEAM_LEAST ((uint64_t)1 << 10)

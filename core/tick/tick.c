@@ -342,11 +342,12 @@ void fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansions_budge
 void fm_tick_replay(fm_world *world, fm_workers *workers, const fm_tick_record *record,
                     fm_tick_report *report)
 {
+    uint64_t budget = record->expansions_budget; // 0 only in records that this did not write
     struct fm_tick t = {.world = world,
                         .workers = workers,
                         .recorded = record,
                         .report = report,
-                        .budget = record->expansions_budget};
+                        .budget = budget < 1 ? 1 : budget};
     run(&t);
     report->record.expansions_budget = record->expansions_budget;
 }

@@ -38,7 +38,7 @@ extern "C" {
 #define FM_AGENTS_MAX           (1u << 20) // agents of one world, whatever its rules say
 #define FM_TEAMS_MAX            (1u << 16) // teams of one world
 #define FM_CLASSES_MAX     8u         // of one world
-#define FM_TAG_SIZE_MAX        64u                         // bytes of an agent's tag
+#define FM_TAG_SIZE_MAX     64u // bytes of an agent's tag
 #define FM_SCANNER_DEPTH_MAX 32u
 
 // Whether a request was done, and why not.
