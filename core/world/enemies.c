@@ -11,22 +11,6 @@
 
 #define FEW 32u // enemies that are gone through sooner than the tiles around are
 
-// Cells of one tile, so that a cell shared by many agents is examined once.
-struct tile_marks {
-    uint64_t bits[4];
-};
-
-_Static_assert(FM_UNIT_INDEX_TILE_SHIFT <= 4, "a tile has a bit for each cell");
-
-// Returns whether the cell was marked before.
-static bool mark(struct tile_marks *marks, fm_cell cell)
-{
-    uint32_t place = fm_unit_index_place_of(cell);
-    uint64_t bit = (uint64_t)1 << place % 64, before = marks->bits[place / 64];
-    marks->bits[place / 64] |= bit;
-    return (before & bit) != 0;
-}
-
 static bool add_enemy(fm_enemies *enemies, const fm_memory *memory, fm_cell cell)
 {
     if (!fm_reserve(memory, (void **)&enemies->cells, &enemies->capacity, enemies->count + 1,
@@ -41,14 +25,13 @@ static bool gather_tile(const fm_world *world, uint32_t tile, uint32_t team, fm_
 {
     const fm_unit_index *unit_index = &fm_world_orders(world)->unit_index;
     const struct fm_agent *agents = fm_world_agents(world)->slots;
-    struct tile_marks examined[FM_CLASS_SIZE_MAX] = {
-        {{0}}}; // by size: what it covers is seen alike
-    struct tile_marks added = {{0}};
+    fm_tile_marks examined[FM_CLASS_SIZE_MAX] = {{{0}}}; // by size: what it covers is seen alike
+    fm_tile_marks added = {{0}};
     for (uint32_t i = unit_index->first[tile]; i < unit_index->first[tile + 1]; i++) {
         const struct fm_agent *agent = &agents[unit_index->slots[i]];
         uint32_t size = fm_world_class_size(world, agent->class_index);
-        if (agent->team != team && !mark(&examined[size - 1], agent->cell) &&
-            fm_lookouts_see_agent(world, team, agent) && !mark(&added, agent->cell) &&
+        if (agent->team != team && !fm_tile_marks_add(&examined[size - 1], agent->cell) &&
+            fm_lookouts_see_agent(world, team, agent) && !fm_tile_marks_add(&added, agent->cell) &&
             !add_enemy(enemies, fm_world_memory(world), agent->cell)) {
             return false;
         }

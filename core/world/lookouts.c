@@ -110,29 +110,13 @@ static inline void sort_by(fm_lookouts *lookouts, const fm_unit_index *unit_inde
     swap(lookouts);
 }
 
-// Which cells of a tile have been seen in the list.
-struct cells {
-    uint64_t bits[4];
-};
-
-_Static_assert(FM_UNIT_INDEX_TILE_SHIFT == 4, "a tile has a bit for each cell");
-
-// Returns whether it was there before.
-static bool add(struct cells *cells, fm_cell cell)
-{
-    uint32_t place = fm_unit_index_place_of(cell);
-    uint64_t bit = (uint64_t)1 << place % 64, before = cells->bits[place / 64];
-    cells->bits[place / 64] |= bit;
-    return (before & bit) != 0;
-}
-
 // Drops those that look as others do.
 static void drop_doubles(fm_lookouts *lookouts)
 {
     uint32_t kept = 0;
     for (uint32_t tile = 0; tile < lookouts->tile_count; tile++) {
         uint32_t end = lookouts->first[tile + 1];
-        struct cells cells = {{0}};
+        fm_tile_marks seen = {{0}};
         const fm_lookout *before = NULL;
         uint32_t i = lookouts->first[tile];
         lookouts->first[tile] = kept;
@@ -140,9 +124,9 @@ static void drop_doubles(fm_lookouts *lookouts)
             fm_lookout lookout = lookouts->list[i];
             if (before != NULL &&
                 (before->team != lookout.team || before->sight != lookout.sight)) {
-                cells = (struct cells){{0}};
+                seen = (fm_tile_marks){{0}};
             }
-            if (!add(&cells, lookout.eye)) {
+            if (!fm_tile_marks_add(&seen, lookout.eye)) {
                 before = &lookouts->list[kept];
                 lookouts->list[kept++] = lookout;
             }

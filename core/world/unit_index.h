@@ -63,6 +63,22 @@ static inline uint32_t fm_unit_index_place_of(fm_cell cell)
     return fm_cell_y(cell) % side * side + fm_cell_x(cell) % side;
 }
 
+// Cells of one tile, so that one which many agents share is looked at once. Begins zeroed.
+typedef struct fm_tile_marks {
+    uint64_t bits[4]; // by fm_unit_index_place_of()
+} fm_tile_marks;
+
+_Static_assert(FM_UNIT_INDEX_TILE_SHIFT <= 4, "a tile has a bit for each cell");
+
+/// Marks a cell of the tile. @return whether it was marked before
+static inline bool fm_tile_marks_add(fm_tile_marks *marks, fm_cell cell)
+{
+    uint32_t place = fm_unit_index_place_of(cell);
+    uint64_t bit = (uint64_t)1 << place % 64, before = marks->bits[place / 64];
+    marks->bits[place / 64] |= bit;
+    return (before & bit) != 0;
+}
+
 /// Lists all agents by tile, at most once in a tick, for stages before agents move and for commands
 /// between ticks. Empty when out of memory.
 void fm_unit_index_refresh(fm_world *world);
