@@ -477,6 +477,11 @@ static fm_cell auto_nearest(const void *self, fm_cell start)
                : FM_CELL_NONE;
 }
 
+static const fm_planner_ops *auto_runs(const void *self)
+{
+    return speaker(self)->ops;
+}
+
 static void auto_inspect(const void *self, fm_inspect_fn *visit, void *context)
 {
     const struct part *part = speaker(self);
@@ -598,6 +603,7 @@ const fm_planner_ops fm_auto = {
     .distances = auto_distances,
     .path = auto_path,
     .nearest = auto_nearest,
+    .runs = auto_runs,
     .inspect = auto_inspect,
     .bytes = auto_bytes,
     .is_walking = auto_is_walking,

@@ -264,6 +264,9 @@ struct fm_planner_ops {
     // May be NULL.
     fm_cell (*nearest)(const void *self, fm_cell start);
 
+    // Of a planner that is made of several: the one that answers now. NULL: it is its own.
+    const fm_planner_ops *(*runs)(const void *self);
+
     // Visits every cell that holds search state, in a fixed order.
     void (*inspect)(const void *self, fm_inspect_fn *visit, void *context);
 

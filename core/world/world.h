@@ -524,7 +524,8 @@ typedef struct fm_agent_report {
     fm_cell goal;            // of the order
     fm_cell goal_substitute; // nearest reachable cell it walks to instead; FM_CELL_NONE
     fm_on_unreachable on_unreachable;
-    char planner[96]; // spec
+    char planner[96];         // spec
+    const char *planner_runs; // name of the planner that leads it now, which `auto` chose; static
     fm_plan_state plan_state;
     uint32_t planner_agents;           // agents that share the planner
     uint64_t planner_expansions;       // since the planner began

@@ -164,7 +164,7 @@ static bool wants(const fm_job *job, fm_channel channel)
 
 static uint32_t inspection_size(const fm_job *job)
 {
-    return 1u + (wants(job, FM_CHANNEL_REPORT) ? 24u : 0u) + wants(job, FM_CHANNEL_PATH) +
+    return 1u + (wants(job, FM_CHANNEL_REPORT) ? 25u : 0u) + wants(job, FM_CHANNEL_PATH) +
            wants(job, FM_CHANNEL_SEARCH) + wants(job, FM_CHANNEL_DETAILS);
 }
 
@@ -181,6 +181,7 @@ static void pack_report(msgpack_packer *packer, const fm_job *job)
     fm_pack_key_cells(packer, "goal", &report->goal, goal);
     fm_pack_key_cells(packer, "substitute", &report->goal_substitute, substitute);
     fm_pack_key_text(packer, "planner", report->planner);
+    fm_pack_key_text(packer, "runs", report->planner_runs);
     fm_pack_key_text(packer, "class", job->host->rules.classes[report->class_index].name);
     fm_pack_key_text(packer, "plan", plan_name(report));
     fm_pack_key_uint(packer, "sharers", report->planner_agents);

@@ -333,9 +333,9 @@ static fm_status check_standby(const fm_hub *hub, const fm_request *request, cha
 static fm_status take(fm_session *session, const fm_request *request, char *error)
 {
     if (!fm_role_may(session->role, request->method)) {
-        if (session->state == FM_SESSION_GREETING) {
-            snprintf(error, FM_ERROR_TEXT_SIZE, "say hello first");
-        }
+        bool greets = session->state == FM_SESSION_GREETING;
+        snprintf(error, FM_ERROR_TEXT_SIZE, greets ? "say hello first" : "%s is not for role %s",
+                 fm_method_name(request->method), fm_role_name(session->role));
         return FM_ERR_DENIED;
     }
     if (session->hub->going_down && request->method != FM_METHOD_JOURNAL_HAVE) {

@@ -2,6 +2,8 @@
 
 #include "server/methods/request.h"
 
+#include "server/methods/failure.h"
+
 #include <string.h>
 
 fm_status fm_request_take(fm_take_fn *take, fm_session *session, const fm_request *request,
@@ -114,6 +116,36 @@ fm_status fm_request_post(fm_session *session, fm_job *job)
     return status;
 }
 
+// The world that a request names by number or name.
+static void name_world(const fm_request *request, fm_status status, char *error)
+{
+    const fm_value *number = &request->values[FM_FIELD_WORLD];
+    const fm_value *name = &request->values[FM_FIELD_NAME];
+    if (number->present) {
+        fm_failure_name(error, "world", number->number, status);
+    } else if (name->present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "world '%.*s': %s", (int)name->size,
+                 (const char *)name->bytes, fm_status_text(status));
+    }
+}
+
+// Says what a refusal is about that has no text of its own. A player gets the same bytes for every
+// world but its own.
+static void describe(const fm_session *session, const fm_request *request, fm_status status,
+                     char *error)
+{
+    bool plays = session->role == FM_ROLE_PLAYER;
+    if (!plays && (status == FM_ERR_NO_WORLD || status == FM_ERR_EXISTS)) {
+        name_world(request, status, error);
+    } else if (status == FM_ERR_NOT_READY && request->values[FM_FIELD_WORLD].present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "world %llu is ending",
+                 (unsigned long long)request->values[FM_FIELD_WORLD].number);
+    } else if (plays && status == FM_ERR_DENIED && request->values[FM_FIELD_TEAM].present) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "team %llu: a player's team is that of its seat",
+                 (unsigned long long)request->values[FM_FIELD_TEAM].number);
+    }
+}
+
 void fm_request_refuse(fm_session *session, const fm_request *request, fm_status status,
                        const char *error)
 {
@@ -124,7 +156,12 @@ void fm_request_refuse(fm_session *session, const fm_request *request, fm_status
     if (status == FM_ERR_MOVED && world->present) {
         fm_reply_moved(session, request->id, world->number);
     } else {
-        fm_reply_error(session, request->id, status, error[0] == '\0' ? NULL : error);
+        char text[FM_ERROR_TEXT_SIZE];
+        snprintf(text, sizeof text, "%s", error);
+        if (text[0] == '\0') {
+            describe(session, request, status, text);
+        }
+        fm_reply_error(session, request->id, status, text[0] == '\0' ? NULL : text);
     }
 }
 

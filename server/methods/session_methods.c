@@ -365,7 +365,8 @@ fm_status fm_take_token_revoke(fm_session *session, const fm_request *request, c
 {
     fm_status status = fm_revoke_token(session, request, request->values[FM_FIELD_NUMBER].number);
     if (status == FM_ERR_BAD_VALUE) {
-        snprintf(error, FM_ERROR_TEXT_SIZE, "there is no such token");
+        snprintf(error, FM_ERROR_TEXT_SIZE, "token %llu: there is no such token",
+                 (unsigned long long)request->values[FM_FIELD_NUMBER].number);
     }
     return status;
 }

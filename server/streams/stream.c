@@ -682,6 +682,19 @@ uint64_t fm_stream_lag_max(const fm_hub *hub)
     return most;
 }
 
+static void refuse(const fm_subscription *subscription, fm_status status)
+{
+    char error[FM_ERROR_TEXT_SIZE] = "";
+    if (status == FM_ERR_NO_TEAM) {
+        snprintf(error, sizeof error, "team %u: %s", subscription->scene->team,
+                 fm_status_text(status));
+    } else if (status == FM_ERR_LIMIT) {
+        snprintf(error, sizeof error, "a world shows %u views at most", FM_WATCHES_MAX);
+    }
+    fm_reply_error(subscription->session, subscription->request, status,
+                   error[0] == '\0' ? NULL : error);
+}
+
 // The view cannot be shown: answers those who wait for it with the reason.
 static void end_scene(fm_hub *hub, fm_scene *scene, fm_status status)
 {
@@ -698,7 +711,7 @@ static void end_scene(fm_hub *hub, fm_scene *scene, fm_status status)
         } else if (!subscription->is_notification && status == FM_ERR_MOVED) {
             fm_reply_moved(subscription->session, subscription->request, scene->host->number);
         } else if (!subscription->is_notification) {
-            fm_reply_error(subscription->session, subscription->request, status, NULL);
+            refuse(subscription, status);
         }
         end(subscription); // the last one takes the scene along
     }
@@ -714,7 +727,7 @@ static void refuse_sight(fm_scene *scene, fm_status status)
         next = subscription->next_of_scene;
         if (subscription->opening && subscription->sight) {
             if (!subscription->is_notification) {
-                fm_reply_error(subscription->session, subscription->request, status, NULL);
+                refuse(subscription, status);
             }
             end(subscription);
         }

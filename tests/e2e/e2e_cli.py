@@ -227,6 +227,9 @@ class CliTest(unittest.TestCase):
         text = self.cli("stats")
         self.assertRegex(text, r"(?m)^uptime_ms +[\d,]+$")
         self.assertRegex(text, r"(?m)^tick_ms +p50 .* of 3$")
+        self.assertNotIn("orders_ended.", text)
+        self.assertNotRegex(text, r"(?m)^[a-z_.-]+ +0$")
+        self.assertRegex(self.cli("stats", "--all"), r"(?m)^orders_ended.arrived +0$")
         self.cli("team", "--weight", 7)
         self.assertRegex(self.cli("stats", "--teams"), r"(?m)^ +3 +7 +0 +0 +0 +0 +0 +0$")
 
@@ -370,6 +373,8 @@ class CliTest(unittest.TestCase):
         self.assertRegex(text, r"(?m)^knowledge +60 cells known")
         ended = self.json("stats")["world"]["orders_ended"]
         self.assertGreaterEqual(ended["cancelled"], 2)
+        self.cli("step")
+        self.assertRegex(self.cli("inspect", 1), r"(?m)^planner +auto \(repeated-jps\): \w+, shared by 1$")
 
     def test_explain_and_top(self):
         self.small_world()
@@ -399,13 +404,14 @@ class CliTest(unittest.TestCase):
         self.assertEqual(root.get("viewBox"), "0 0 10 6")
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "view.svg")
-            self.cli("snapshot", file, "--team", 2)
+            self.assertEqual(self.cli("snapshot", file, "--team", 2), f"{file}: 10x6 cells\n")
             with open(file, encoding="ascii") as text:
                 self.assertNotIn("<circle", text.read())
             self.refuse(1, "No such file or directory", "snapshot", os.path.join(folder, "no", "x.svg"))
             self.refuse(2, "ends neither in .svg nor in .png", "snapshot", os.path.join(folder, "x.gif"))
             file = os.path.join(folder, "view.png")
-            self.cli("snapshot", file, "--agent", 1)
+            self.assertRegex(self.cli("snapshot", file, "--agent", 1),
+                             r"view.png: 10x6 cells, \d+ of them searched\n$")
             with open(file, "rb") as picture:
                 width, height, rows = read_png(picture.read())
             self.assertEqual((width, height), (1200, 720))
@@ -417,7 +423,8 @@ class CliTest(unittest.TestCase):
             on_path = agent["path"][4:6]
             self.assertEqual(colour(*on_path), (255, 255, 255))
             self.assertEqual(colour(0, 4), (0x4c, 0xc2, 0xff))  # the agent of team 1
-            self.cli("snapshot", file, "--rect", "2,1,3,2")
+            self.assertEqual(self.json("snapshot", file, "--rect", "2,1,3,2"),
+                             {"file": file, "width": 3, "height": 2, "search": 0})
             with open(file, "rb") as picture:
                 width, height, rows = read_png(picture.read())
             self.assertEqual((width, height), (1200, 800))
@@ -426,7 +433,7 @@ class CliTest(unittest.TestCase):
                 for x in range(3):
                     is_ground = tuple(rows[y * 400 + 9][(x * 400 + 9) * 3:][:3]) == (0xcf, 0xc8, 0xb4)
                     self.assertEqual(is_ground, letters[y][x] == ".", (x, y))
-        self.refuse(1, "there is no such agent", "snapshot", "-", "--agent", 99)
+        self.refuse(1, "agent 99: there is no such agent", "snapshot", "-", "--agent", 99)
 
     def test_top_as_a_full_screen(self):
         self.small_world()
@@ -500,7 +507,8 @@ class CliTest(unittest.TestCase):
     def test_agents_that_are_not_there(self):
         self.small_world()
         self.refuse(1, "no_agent", "order", "move", "1,0", 99)
-        self.refuse(1, "there are no such agents", "order", "stop", "--team", "all")
+        self.refuse(1, "there are no such agents: world 1 has none", "order", "stop", "--team", "all")
+        self.refuse(1, "there are no such agents: world 1 has none of team 2", "order", "stop", "--team", 2)
         self.refuse(2, "which agents?", "order", "stop")
         self.refuse(2, "is not a list of ids", "order", "stop", "3-1")
         self.refuse(1, "no_agent", "inspect", 99)
@@ -521,6 +529,34 @@ class CliTest(unittest.TestCase):
         self.assertEqual(self.cli("remove", "1-3"), "3 agents removed\n")
         self.assertEqual(self.json("remove", "--team", "all")["removed"], free + 3)
         self.assertEqual(self.json("info")["agents"], 0)
+
+    def test_refusals_name_what_they_are_about(self):
+        self.small_world()
+        world = self.json("info")["world"]
+        self.cli("spawn", "--team", 1, "--at", "0,0", "--at", "0,4")
+        self.cli("spawn", "--team", 2, "--at", "9,4")
+        for words, *arguments in (
+                ("agent 99: there is no such agent (no_agent)", "inspect", 99),
+                ("agent 99: there is no such agent (no_agent)", "explain", 99),
+                ("entry 1, agent 99: there is no such agent (no_agent)", "order", "move", "1,0", "1,99"),
+                ("entry 0, agent 99: there is no such agent (no_agent)", "remove", 99),
+                ("entry 0, agent 2: the agent has no such order, or no longer (no_order)", "cancel", 2, 7),
+                ("target 99: it is not there, or is not seen by the team of entry 0 (no_target)", "order", "follow",
+                 99, 1),
+                ("carrier 99: there is no such agent, or entry 0 is of another team (no_target)", "board", 99, 1),
+                ("carrier 99: there is no such agent (no_target)", "unboard", 99),
+                ("team 9: there is no such team (no_team)", "spawn", "--team", 9, "--at", "1,0"),
+                ("team 9: there is no such team (no_team)", "set", "--to-team", 9, 1),
+                ("team 9: there is no such team (no_team)", "path", "0,0", "1,0", "--team", 9),
+                ("team 9: there is no such team (no_team)", "snapshot", "-", "--team", 9),
+                ("building 5: there is no such building (no_building)", "demolish", 5),
+                ("world 99: there is no such world (no_world)", "team", "--world", 99),
+                ("world 'none': there is no such world (no_world)", "team", "--world", "none"),
+                ("world 'small': that name is taken (exists)", "create", "small", "--generate", "open"),
+                ("token 99: there is no such token (bad_value)", "revoke", 99)):
+            self.refuse(1, words, *arguments)
+        self.cli("resume")
+        self.refuse(1, f"world {world} is not paused (not_ready)", "step")
 
     def test_living_units_are_changed_placed_and_reported(self):
         self.small_world("--class", "ground", "--class", "boat:water=1,ground=2")

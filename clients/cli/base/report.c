@@ -69,10 +69,6 @@ static void report_list(const msgpack_object_array *list)
 
 static void report_value(const char *name, const msgpack_object *value)
 {
-    if (value->type == MSGPACK_OBJECT_MAP) {
-        fm_report_map(name, value);
-        return;
-    }
     printf("%-*s ", NAME_WIDTH, name);
     switch ((int)value->type) {
     case MSGPACK_OBJECT_POSITIVE_INTEGER:
@@ -111,7 +107,16 @@ static void report_distribution(const char *name, const msgpack_object *value)
            fm_report_grouped(fm_object_uint(value, "count", 0)));
 }
 
-void fm_report_map(const char *prefix, const msgpack_object *map)
+static bool is_nothing(const msgpack_object *value)
+{
+    return value->type == MSGPACK_OBJECT_POSITIVE_INTEGER ? value->via.u64 == 0
+           : value->type == MSGPACK_OBJECT_FLOAT64        ? value->via.f64 == 0
+           : value->type == MSGPACK_OBJECT_STR            ? value->via.str.size == 0
+           : is_distribution(value)                       ? fm_object_real(value, "max", 0) == 0
+                                                          : false;
+}
+
+static void report_map(const char *prefix, const msgpack_object *map, bool leaves_out)
 {
     if (map == NULL || map->type != MSGPACK_OBJECT_MAP) {
         return;
@@ -124,12 +129,37 @@ void fm_report_map(const char *prefix, const msgpack_object *map)
         char name[160];
         snprintf(name, sizeof name, "%s%s%.*s", prefix, prefix[0] == '\0' ? "" : ".",
                  (int)entry->key.via.str.size, entry->key.via.str.ptr);
+        if (leaves_out && is_nothing(&entry->val)) {
+            continue;
+        }
         if (is_distribution(&entry->val)) {
             report_distribution(name, &entry->val);
+        } else if (entry->val.type == MSGPACK_OBJECT_MAP) {
+            report_map(name, &entry->val, leaves_out);
         } else {
             report_value(name, &entry->val);
         }
     }
+}
+
+void fm_report_map(const char *prefix, const msgpack_object *map)
+{
+    report_map(prefix, map, false);
+}
+
+void fm_report_counters(const char *prefix, const msgpack_object *map)
+{
+    report_map(prefix, map, true);
+}
+
+void fm_report_planner(const msgpack_object *result, char *text, size_t size)
+{
+    char planner[128], runs[64];
+    fm_object_text(result, "planner", planner, sizeof planner);
+    fm_object_text(result, "runs", runs, sizeof runs);
+    size_t length = strcspn(planner, ":");
+    bool is_it = strlen(runs) == length && memcmp(planner, runs, length) == 0;
+    snprintf(text, size, is_it || runs[0] == '\0' ? "%s" : "%s (%s)", planner, runs);
 }
 
 const char *fm_report_meaning_of(const fm_report_meaning *known, size_t count, const char *word)

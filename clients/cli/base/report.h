@@ -10,6 +10,13 @@
 /// @param prefix  in front of every name
 void fm_report_map(const char *prefix, const msgpack_object *map);
 
+/// The same, without the entries that are 0, empty, or a distribution of nothing.
+void fm_report_counters(const char *prefix, const msgpack_object *map);
+
+/// The planner of an answer to debug.inspect: "astar", or "auto (goal-field)" with the one that it
+/// chose.
+void fm_report_planner(const msgpack_object *result, char *text, size_t size);
+
 /// A number with groups of three digits, such as 1,234,567. Static storage, four at a time.
 const char *fm_report_grouped(uint64_t number);
 

@@ -41,7 +41,9 @@ fm_id_list fm_cli_read_agents(fm_cli *cli, uint64_t world, int first)
         fm_cli_usage_error(cli, "which agents? ids such as 1-20,33, or --team");
     }
     if (list.count == 0) {
-        fm_cli_die(cli, "there are no such agents");
+        fm_cli_die(cli, "there are no such agents: world %llu has none%s%s",
+                   (unsigned long long)world, strcmp(team, "all") == 0 ? "" : " of team ",
+                   strcmp(team, "all") == 0 ? "" : team);
     }
     return list;
 }
@@ -162,23 +164,25 @@ static void read_operand(fm_cli *cli, const struct order_words *words, struct re
         return;
     case ONE_PLACE:
         if (!read_places(text, 1, request)) {
-            fm_cli_usage_error(cli, "%s where? X,Y comes next", words->kind);
+            fm_cli_usage_error(cli, "%s where? X,Y comes next, not '%s'", words->kind, text);
         }
         return;
     case PLACES:
         if (!read_places(text, FM_WAYPOINTS_MAX, request)) {
-            fm_cli_usage_error(cli, "%s where? X,Y/X,Y/... comes next, at most %u places",
-                               words->kind, FM_WAYPOINTS_MAX);
+            fm_cli_usage_error(cli, "%s where? X,Y/X,Y/... comes next, at most %u places, not '%s'",
+                               words->kind, FM_WAYPOINTS_MAX, text);
         }
         return;
     case AGENT:
         if (!agent) {
-            fm_cli_usage_error(cli, "%s whom? an agent's id comes next", words->kind);
+            fm_cli_usage_error(cli, "%s whom? an agent's id comes next, not '%s'", words->kind,
+                               text);
         }
         return;
     case PLACE_OR_AGENT:
         if (!agent && !read_places(text, 1, request)) {
-            fm_cli_usage_error(cli, "%s what? X,Y or an agent's id comes next", words->kind);
+            fm_cli_usage_error(cli, "%s what? X,Y or an agent's id comes next, not '%s'",
+                               words->kind, text);
         }
         return;
     }
@@ -222,7 +226,8 @@ static void read_place_options(fm_cli *cli, struct request *request)
     bool keeps = strcmp(request->kind, "keep_distance") == 0;
     if (from != NULL && keeps) {
         if (!fm_parse_uint(from, (uint64_t)FM_UINT_MAX, &request->target) || request->target == 0) {
-            fm_cli_usage_error(cli, "--from: the id of an agent to keep away from is wanted");
+            fm_cli_usage_error(cli, "--from: '%s' is not the id of an agent to keep away from",
+                               from);
         }
     } else if (from != NULL && !(flees && read_places(from, FM_WAYPOINTS_MAX, request))) {
         fm_cli_usage_error(cli, "--from: X,Y/X,Y/... to flee from is wanted");
@@ -272,7 +277,8 @@ static int run_cancel(fm_cli *cli)
     uint64_t agent = 0;
     fm_id_list orders = {.ids = NULL};
     if (!fm_parse_uint(cli->arguments[0], (uint64_t)FM_UINT_MAX, &agent)) {
-        fm_cli_usage_error(cli, "whose orders? an agent's id comes first");
+        fm_cli_usage_error(cli, "whose orders? an agent's id comes first, not '%s'",
+                           cli->arguments[0]);
     }
     for (int i = 1; i < cli->argument_count; i++) {
         if (!fm_parse_ids(cli->arguments[i], &orders)) {

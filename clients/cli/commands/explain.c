@@ -66,7 +66,8 @@ static void print_orders(fm_numbers orders)
     if (orders.count == 0) {
         return;
     }
-    printf("\n%10s  %-10s %-8s %-16s %s\n", "TICK", "ORDER", "EVENT", "KIND, REASON", "STOOD AT");
+    puts("\norders, newest first");
+    printf("%10s  %-10s %-8s %-16s %s\n", "TICK", "ORDER", "EVENT", "KIND, REASON", "STOOD AT");
     for (uint32_t i = 0; i < orders.count; i++) {
         const msgpack_object *entry = &orders.elements[i];
         fm_object_text(entry, "event", event, sizeof event);
@@ -85,7 +86,8 @@ static void print_replans(fm_numbers replans)
     if (replans.count == 0) {
         return;
     }
-    printf("\n%10s  %-12s %-14s %s\n", "TICK", "EXPANSIONS", "CELLS CHANGED", "FIRST OF THEM");
+    puts("\nchanges that made it search again, newest first");
+    printf("%10s  %-12s %-14s %s\n", "TICK", "EXPANSIONS", "CELLS CHANGED", "FIRST OF THEM");
     for (uint32_t i = 0; i < replans.count; i++) {
         const msgpack_object *entry = &replans.elements[i];
         printf("%10llu  %-12s %-14llu %s\n", (unsigned long long)fm_object_uint(entry, "tick", 0),

@@ -57,7 +57,7 @@ static void print_agent(const msgpack_object *result)
 {
     char state[32], planner[128], plan[32];
     fm_object_text(result, "state", state, sizeof state);
-    fm_object_text(result, "planner", planner, sizeof planner);
+    fm_report_planner(result, planner, sizeof planner);
     fm_object_text(result, "plan", plan, sizeof plan);
     uint64_t order = fm_object_uint(result, "order", 0);
     printf("%-12s %llu of team %llu, %s\n", "agent",
@@ -74,7 +74,7 @@ static void print_agent(const msgpack_object *result)
     printf("%-12s %s: %s, shared by %llu\n", "planner", planner, plan,
            (unsigned long long)fm_object_uint(result, "sharers", 0));
     print_path(fm_object_numbers(result, "path"));
-    printf("%-12s %s open, %s closed, %s expansions, %s\n", "search",
+    printf("%-12s %s cells open, %s closed; %s expansions since it began; %s\n", "search",
            fm_report_grouped(fm_object_uint(result, "open", 0)),
            fm_report_grouped(fm_object_uint(result, "closed", 0)),
            fm_report_grouped(fm_object_uint(result, "expansions", 0)),
@@ -141,7 +141,8 @@ static int run_inspect(fm_cli *cli)
 
 static const fm_cli_option inspect_options[] = {
     FM_CLI_OPTION_WORLD,
-    {"rect", 'r', FM_CLI_TEXT, "X,Y,W,H", "list the cells of its search in here, too", 0},
+    {"rect", 'r', FM_CLI_TEXT, "X,Y,W,H",
+     "list the cells of its search in here, too;\nX,Y is the north-west cell", 0},
     {.name = NULL},
 };
 
@@ -150,7 +151,16 @@ const fm_cli_command fm_cli_inspect = {
     .arguments = "AGENT",
     .summary = "show everything about one agent",
     .details =
-        "Shows the state, order, planner, path, search and knowledge of the agent with this id.",
+        "Shows the state, order, planner, path, search and knowledge of the agent with this id.\n"
+        "`auto (NAME)` is a planner that auto has chosen. Of its search:\n"
+        "  open        cells that have a cost and wait for their expansion\n"
+        "  closed      cells that the present search has expanded, whose cost is settled\n"
+        "  expansions  work since the planner began, over all its searches. A goal field closes\n"
+        "              the 1,024 cells of a tile together, for the work of some dozens\n"
+        "  g, h, rhs   of a cell, with --rect: the cost that the search has found for it (from\n"
+        "              the goal, or where it searches forward, from the agent), the estimate of\n"
+        "              the rest, and the cost by its neighbours, as D* Lite has it. A straight\n"
+        "              step on plain ground costs 10, a diagonal one 14; - is no cost",
     .examples = "fogmarch inspect 17\n"
                 "fogmarch inspect 17 --rect 100,100,8,8",
     .options = inspect_options,

@@ -78,10 +78,12 @@ static int run_stats(fm_cli *cli)
         return 0;
     }
     const msgpack_object *counters = fm_object_get(result, "world");
-    fm_report_map("", fm_object_get(result, "server"));
+    void (*report)(const char *, const msgpack_object *) =
+        fm_cli_value(cli, "all") != NULL ? fm_report_map : fm_report_counters;
+    report("", fm_object_get(result, "server"));
     if (counters != NULL) {
         putchar('\n');
-        fm_report_map("", counters);
+        report("", counters);
     }
     if (fm_object_get(result, "teams") != NULL) {
         print_teams(fm_object_numbers(result, "teams"));
@@ -106,6 +108,7 @@ const fm_cli_command fm_cli_ping = {
 static const fm_cli_option stats_options[] = {
     FM_CLI_OPTION_WORLD,
     {"teams", 0, FM_CLI_FLAG, NULL, "also what each team may search", FM_FIELD_TEAMS},
+    {"all", 0, FM_CLI_FLAG, NULL, "also what is 0", 0},
     {.name = NULL},
 };
 
@@ -116,8 +119,12 @@ const fm_cli_command fm_cli_stats = {
     .details =
         "Prints counters since the start: the server's and those of a world, unless there are\n"
         "many and none is named: tick times, orders by their end, searches, memory.\n"
-        "Times are in milliseconds, memory in bytes. What teams may search, have saved and\n"
-        "have used is in expansions.",
+        "What is 0 is left out; --all and --json have it. Times are in milliseconds, memory in\n"
+        "bytes. What teams may search, have saved and have used is in expansions.\n"
+        "expansions_by_planner has what single agents of `auto` search under auto, whatever it\n"
+        "chose, and the goal fields that its groups share under goal-field; besides planners,\n"
+        "`survey` makes tables of landmarks and clusters, and `seek` looks where to explore or\n"
+        "flee to.",
     .options = stats_options,
     .run = run_stats,
 };

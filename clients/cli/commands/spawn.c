@@ -123,7 +123,8 @@ static fm_cell base_of(fm_cli *cli, uint64_t world, uint64_t base)
     fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
     fm_numbers bases = fm_object_numbers(fm_cli_call(cli, FM_METHOD_WORLD_INFO), "bases");
     if (base > bases.count / 2) {
-        fm_cli_die(cli, "--base: the world has %u bases", bases.count / 2);
+        fm_cli_die(cli, "--base: there is no base %llu: the world has %u bases",
+                   (unsigned long long)base, bases.count / 2);
     }
     uint32_t at = (uint32_t)(base - 1) * 2;
     return fm_cell_at((uint32_t)fm_numbers_at(bases, at) & 0xfffu,
@@ -262,7 +263,7 @@ static const fm_cli_option options[] = {
      "put so many on random free cells, all in the\n"
      "largest connected part of the map",
      0},
-    {"rect", 'r', FM_CLI_TEXT, "X,Y,W,H", "... of this rectangle", 0},
+    {"rect", 'r', FM_CLI_TEXT, "X,Y,W,H", "... of this rectangle; X,Y is its north-west cell", 0},
     {"base", 'b', FM_CLI_UINT, "N", "... around base N of a skirmish map", 0},
     {"near", 0, FM_CLI_TEXT, "X,Y", "... around this cell", 0},
     {"seed", 's', FM_CLI_UINT, "N", "the same seed draws the same cells; 1", 0},

@@ -82,7 +82,10 @@ static uint64_t *read_cells(fm_cli *cli, uint32_t agent_count)
     uint64_t *numbers = fm_cli_need(cli, calloc(agent_count, 2 * sizeof *numbers));
     uint32_t count = fm_parse_cells(cli->arguments[0], cells, agent_count);
     if (count != 1 && count != agent_count) {
-        fm_cli_usage_error(cli, "where? X,Y comes first, or X,Y/X,Y/... with one for each agent");
+        fm_cli_usage_error(cli,
+                           "where? X,Y comes first, or X,Y/X,Y/... with one for each agent, not "
+                           "'%s'",
+                           cli->arguments[0]);
     }
     for (uint32_t i = 0; i < agent_count; i++) {
         numbers[2 * i] = fm_cell_x(cells[count == 1 ? 0 : i]);
@@ -120,7 +123,8 @@ static void pack_carrier(fm_cli *cli)
 {
     fm_id_list carrier = {0};
     if (!fm_parse_ids(cli->arguments[0], &carrier) || carrier.count != 1) {
-        fm_cli_usage_error(cli, "who carries them? The id of one agent comes first");
+        fm_cli_usage_error(cli, "who carries them? the id of one agent comes first, not '%s'",
+                           cli->arguments[0]);
     }
     fm_params_uint(&cli->params, FM_FIELD_CARRIER, carrier.ids[0]);
     free(carrier.ids);

@@ -3,12 +3,17 @@
 #include "clients/cli/picture/picture.h"
 
 #include "clients/cli/base/files.h"
+#include "clients/cli/base/json.h"
 #include "clients/cli/base/parse.h"
+#include "clients/cli/base/report.h"
 #include "clients/cli/picture/png.h"
 #include "clients/cli/picture/svg.h"
 #include "clients/cli/views/snapshot.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#define SEARCH_CELLS_MAX 16384u // that debug.inspect lists
 
 // Everything about the agent of --agent, its search in the whole picture too.
 static const msgpack_object *inspect(fm_cli *cli, uint64_t world, const fm_mirror *view)
@@ -37,6 +42,25 @@ static bool is_png(fm_cli *cli, const char *name)
     return false;
 }
 
+static void tell(const fm_cli *cli, const char *name, const fm_mirror *view,
+                 const msgpack_object *agent)
+{
+    uint32_t cells = fm_object_numbers(agent, "search").count / 6;
+    if (cli->json) {
+        printf("{\"width\":%u,\"height\":%u,\"search\":%u", view->rect.width, view->rect.height,
+               cells);
+        fm_json_print_member("file", name);
+        puts("}");
+        return;
+    }
+    printf("%s: %ux%u cells", name, view->rect.width, view->rect.height);
+    if (cells > 0) {
+        printf(", %s%s of them searched", cells == SEARCH_CELLS_MAX ? "the first " : "",
+               fm_report_grouped(cells));
+    }
+    putchar('\n');
+}
+
 static int run_snapshot(fm_cli *cli)
 {
     const char *name = cli->arguments[0], *rect_text = fm_cli_value(cli, "rect");
@@ -58,6 +82,9 @@ static int run_snapshot(fm_cli *cli)
         fm_cli_die(cli, "%s", fm_status_text(FM_ERR_NO_MEMORY));
     }
     fm_cli_close_file(cli, out, name);
+    if (strcmp(name, "-") != 0) {
+        tell(cli, name, &view, agent);
+    }
     fm_mirror_fini(&view);
     return 0;
 }
@@ -66,7 +93,7 @@ static const fm_cli_option snapshot_options[] = {
     FM_CLI_OPTION_WORLD,
     {"team", 't', FM_CLI_UINT, "TEAM", "whose view it is; without it everything", 0},
     {"agent", 0, FM_CLI_UINT, "AGENT", "draw this agent's path and search", 0},
-    {"rect", 'r', FM_CLI_TEXT, "X,Y,W,H", "part of the map", 0},
+    {"rect", 'r', FM_CLI_TEXT, "X,Y,W,H", "part of the map; X,Y is its north-west cell", 0},
     {.name = NULL},
 };
 
@@ -76,8 +103,8 @@ const fm_cli_command fm_cli_snapshot = {
     .summary = "draw a world into an SVG or PNG file",
     .details =
         "Draws what a team sees, or everything: terrain, fog, agents. With an agent also its\n"
-        "path and its search, blue where closed and yellow where open (at most 16384 cells\n"
-        "of it). FILE ends in .svg or in .png; - is the standard output, as SVG.",
+        "path and its search, magenta where closed and yellow where open (at most 16384\n"
+        "cells of it). FILE ends in .svg or in .png; - is the standard output, as SVG.",
     .examples = "fogmarch snapshot arena.png\n"
                 "fogmarch snapshot search.svg --team 1 --agent 17 --rect 100,100,120,80",
     .options = snapshot_options,

@@ -16,7 +16,7 @@ uint32_t fm_picture_colour(uint32_t look)
 
 uint32_t fm_picture_search_colour(uint64_t flags)
 {
-    return flags & 1 ? 0xf0e442 : flags & 2 ? 0x0072b2 : 0x808080;
+    return flags & 1 ? 0xf0e442 : flags & 2 ? 0xc4268f : 0x808080;
 }
 
 uint32_t fm_picture_scale(const fm_mirror *view)

@@ -45,7 +45,7 @@ static void write_agents(FILE *out, const fm_mirror *view)
     fputs("</g>\n", out);
 }
 
-// x, y, flags, g, h, rhs of each cell: blue when closed, yellow when open.
+// x, y, flags, g, h, rhs of each cell: magenta when closed, yellow when open.
 static void write_search(FILE *out, fm_numbers search)
 {
     fputs("<g shape-rendering=\"crispEdges\" fill-opacity=\"0.55\">\n", out);

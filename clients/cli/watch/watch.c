@@ -149,7 +149,7 @@ static int run_watch(fm_cli *cli)
 static const fm_cli_option options[] = {
     FM_CLI_OPTION_WORLD,
     {"team", 't', FM_CLI_UINT, "N", "as team N sees it; everything", 0},
-    {"rect", 'r', FM_CLI_TEXT, "X,Y,W,H", "this part of the map", 0},
+    {"rect", 'r', FM_CLI_TEXT, "X,Y,W,H", "this part of the map; X,Y is its north-west cell", 0},
     {"every", 'e', FM_CLI_UINT, "N", "a picture each N ticks at most; 1", 0},
     {"seconds", 's', FM_CLI_REAL, "N", "end after so many seconds", 0},
     {"no-fog", 0, FM_CLI_FLAG, NULL, "do not darken what no team has seen", 0},

@@ -425,6 +425,9 @@ DebugInspect = TypedDict('DebugInspect', {
     'substitute': list[int],
     # as in world.create
     'planner': str,
+    # name of the planner that searches for it now, which of auto is the one that it chose; empty:
+    # none
+    'runs': str,
     # movement class
     'class': str,
     # running, found, partial, unreachable, exhausted or none
@@ -761,7 +764,8 @@ Keyframe = TypedDict('Keyframe', {
     'tick': int,
     # x, y, width, height of the part that is shown
     'rect': list[int],
-    # runs over the rectangle's cells, row by row: count, look, count, look ... (look: see below)
+    # runs over the rectangle's cells, row by row: count, look, count, look ... (look: as in Looks,
+    # under Views)
     'cells': list[int],
     # of each: id, team, x, y, state
     'agents': list[int],
@@ -827,7 +831,8 @@ Delta = TypedDict('Delta', {
     'visible': list[int],
     # with `sight` and encoding dense, in place of `visible`: see *Dense deltas*
     'sight': bytes,
-    # orders that ended; of each: order, agent, reason (see below), x, y
+    # orders that ended; of each: order, agent, reason (one of those for which orders end, listed
+    # below), x, y
     'ended': list[int],
     # units that stopped for an enemy; of each: order, agent, the enemy (0: out of sight again), and
     # x, y where that stood

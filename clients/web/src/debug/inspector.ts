@@ -201,6 +201,7 @@ export class Inspector {
     const cell = (list: readonly number[]): string =>
       list.length === 2 ? `${list[0]}, ${list[1]}` : "none";
     const tag = this.tagOf(result.agent);
+    const isItself = result.runs === "" || result.planner.split(":")[0] === result.runs;
     const waiting = result.queue_kinds.length === 0 ? "" : `, then ${result.queue_kinds.join(", ")}`;
     this.body.replaceChildren(facts([
       ["id", String(result.agent)],
@@ -212,7 +213,7 @@ export class Inspector {
       ["order", result.order === 0 ? "none" : `${result.order}: ${result.kind}${waiting}`],
       ["goal", cell(result.goal)],
       ["goes to instead", cell(result.substitute)],
-      ["planner", result.planner],
+      ["planner", result.planner + (isItself ? "" : ` (${result.runs})`)],
       ["plan", result.plan],
       ["shared by", count(result.sharers)],
       ["path", `${result.path.length / 2} cells`],
