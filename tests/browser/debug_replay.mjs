@@ -134,7 +134,7 @@ async function searchesAreThoseOfTheTick() {
     }, `agent 3 at tick ${tick}`);
   };
   await facts(55);
-  assert.equal((await factsOf(page))["planner"], agent.planner);
+  assert.equal((await factsOf(page))["planner"], `${agent.planner} (${agent.runs})`);
   await until(() => page.evaluate(() => window.fogmarch.view.inspector.overlay.count > 0), "its search");
   await slider(page).focus();
   await page.keyboard.press("Shift+ArrowLeft");

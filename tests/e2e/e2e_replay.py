@@ -164,7 +164,7 @@ def a_recorded_run_goes_through_again(path, digests, inspected, folder):
     shown = replay_json("seek", path, LAST, "--agents")
     assert (shown["name"], shown["tick"], shown["teams"], len(shown["agents"])) == ("war", LAST, 2, 60)
     agent = next(a for a in shown["agents"] if a["agent"] == 7)
-    for field in ("team", "cell", "state", "goal", "order", "kind", "planner", "plan", "moves"):
+    for field in ("team", "cell", "state", "goal", "order", "kind", "planner", "runs", "plan", "moves"):
         assert agent[field] == inspected[field], (field, agent[field], inspected[field])
     text = replay("seek", path, LAST, "--agents").stdout
     assert "as recorded" in text and "AGENT" in text

@@ -155,7 +155,7 @@ def keys_select_follow_and_scale():
         screen.press("\t")
         inspected = client.call("debug.inspect", world=world, agent=1)
         screen.wait("^ @ agent 1  team 1  moving at {},{}  goal 9,0  order 1, move".format(*inspected["cell"]))
-        screen.wait("planner " + re.escape(inspected["planner"]) + ": found, shared by 1; {} cells to go".format(
+        screen.wait("planner " + re.escape(inspected["planner"]) + r" \(repeated-jps\): found, shared by 1; {} cells to go".format(
             len(inspected["path"]) // 2))
         screen.wait(r"search +\d+ open, \d+ closed, \d+ expansions")
         screen.wait(r"^ +\.*@\**X|@.*X")  # the agent, its path and its goal

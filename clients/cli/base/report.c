@@ -152,14 +152,19 @@ void fm_report_counters(const char *prefix, const msgpack_object *map)
     report_map(prefix, map, true);
 }
 
-void fm_report_planner(const msgpack_object *result, char *text, size_t size)
+void fm_report_planner(const char *planner, const char *runs, char *text, size_t size)
+{
+    size_t length = strcspn(planner, ":");
+    bool is_it = strlen(runs) == length && memcmp(planner, runs, length) == 0;
+    snprintf(text, size, is_it || runs[0] == '\0' ? "%s" : "%s (%s)", planner, runs);
+}
+
+void fm_report_inspected_planner(const msgpack_object *result, char *text, size_t size)
 {
     char planner[128], runs[64];
     fm_object_text(result, "planner", planner, sizeof planner);
     fm_object_text(result, "runs", runs, sizeof runs);
-    size_t length = strcspn(planner, ":");
-    bool is_it = strlen(runs) == length && memcmp(planner, runs, length) == 0;
-    snprintf(text, size, is_it || runs[0] == '\0' ? "%s" : "%s (%s)", planner, runs);
+    fm_report_planner(planner, runs, text, size);
 }
 
 const char *fm_report_meaning_of(const fm_report_meaning *known, size_t count, const char *word)

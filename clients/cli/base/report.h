@@ -13,9 +13,13 @@ void fm_report_map(const char *prefix, const msgpack_object *map);
 /// The same, without the entries that are 0, empty, or a distribution of nothing.
 void fm_report_counters(const char *prefix, const msgpack_object *map);
 
-/// The planner of an answer to debug.inspect: "astar", or "auto (goal-field)" with the one that it
-/// chose.
-void fm_report_planner(const msgpack_object *result, char *text, size_t size);
+/// A planner: "astar", or with the one that it chose, "auto (goal-field)".
+///
+/// @param runs  name of the one that searches now; "": none
+void fm_report_planner(const char *planner, const char *runs, char *text, size_t size);
+
+/// That of an answer to debug.inspect.
+void fm_report_inspected_planner(const msgpack_object *result, char *text, size_t size);
 
 /// A number with groups of three digits, such as 1,234,567. Static storage, four at a time.
 const char *fm_report_grouped(uint64_t number);

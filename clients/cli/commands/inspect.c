@@ -57,7 +57,7 @@ static void print_agent(const msgpack_object *result)
 {
     char state[32], planner[128], plan[32];
     fm_object_text(result, "state", state, sizeof state);
-    fm_report_planner(result, planner, sizeof planner);
+    fm_report_inspected_planner(result, planner, sizeof planner);
     fm_object_text(result, "plan", plan, sizeof plan);
     uint64_t order = fm_object_uint(result, "order", 0);
     printf("%-12s %llu of team %llu, %s\n", "agent",

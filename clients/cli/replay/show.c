@@ -79,15 +79,15 @@ static void format_cell(fm_cell cell, char *text, size_t size)
 
 static void print_agent(const fm_agent_report *agent)
 {
-    char cell[24], goal[24];
+    char cell[24], goal[24], planner[128];
+    fm_report_planner(agent->planner, agent->planner_runs, planner, sizeof planner);
     format_cell(agent->cell, cell, sizeof cell);
     format_cell(agent->goal, goal, sizeof goal);
     printf("%10llu %5u %11s  %-8s %10llu  %-8s %11s  %-9s %s\n",
            (unsigned long long)fm_agent_id_pack(agent->id), agent->team, cell,
            fm_agent_state_names[agent->state], (unsigned long long)agent->order,
            agent->has_order ? fm_order_kind_names[agent->order_kind] : "-", goal,
-           agent->planner_agents > 0 ? fm_plan_state_names[agent->plan_state] : "-",
-           agent->planner);
+           agent->planner_agents > 0 ? fm_plan_state_names[agent->plan_state] : "-", planner);
 }
 
 static void print_agents(const fm_world *world, const struct roll *roll)
@@ -122,7 +122,8 @@ static void print_json_agent(const fm_agent_report *agent)
     print_json_cell("cell", agent->cell);
     print_json_cell("goal", agent->goal);
     print_json_cell("substitute", agent->goal_substitute);
-    printf(",\"planner\":\"%s\",\"plan\":\"%s\",\"sharers\":%u,\"moves\":%llu}", agent->planner,
+    printf(",\"planner\":\"%s\",\"runs\":\"%s\",\"plan\":\"%s\",\"sharers\":%u,\"moves\":%llu}",
+           agent->planner, agent->planner_runs,
            agent->planner_agents > 0 ? fm_plan_state_names[agent->plan_state] : "none",
            agent->planner_agents, (unsigned long long)agent->moves);
 }

@@ -34,7 +34,7 @@ static void take_order(fm_watch_agent *agent, const msgpack_object *result)
 static void take_planner(fm_watch_agent *agent, const msgpack_object *result)
 {
     char planner[128], plan[32];
-    fm_report_planner(result, planner, sizeof planner);
+    fm_report_inspected_planner(result, planner, sizeof planner);
     fm_object_text(result, "plan", plan, sizeof plan);
     snprintf(agent->planner, sizeof agent->planner,
              "%s: %s, shared by %llu; %u cells to go, %s moves done", planner, plan,
