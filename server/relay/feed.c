@@ -305,6 +305,16 @@ static struct view *view_that_asked(const fm_feed *feed, uint64_t request)
     return view;
 }
 
+static void ask_again(fm_feed *feed, struct view *view, const char *reason)
+{
+    static fm_log_site site;
+    fm_log_limited(&site, FM_LOG_WARNING, "a view is not relayed now",
+                   fm_log_text("world", feed->host->name), fm_log_uint("team", view->team),
+                   fm_log_text("reason", reason));
+    view->wanted = true;
+    feed->retry_ns = fm_clock_now_ns() + RETRY_FIRST_NS;
+}
+
 static void on_subscribed(void *context, uint64_t id, const fm_client_error *error,
                           const msgpack_object *result)
 {
@@ -319,25 +329,22 @@ static void on_subscribed(void *context, uint64_t id, const fm_client_error *err
         view->stream = fm_object_uint(result, "stream", 0);
         return;
     }
-    view->wanted = true;
     switch (error->status) {
     case FM_ERR_NO_TEAM:
     case FM_ERR_LIMIT:
-        answer(feed, view, error->status); // the streams drop the view
-        view->wanted = false;
+        answer(feed, view, error->status);
+        if (view->is_shown) { // else the streams drop it
+            ask_again(feed, view, error->message);
+        }
         break;
     case FM_ERR_NO_WORLD:
     case FM_ERR_MOVED:
+        view->wanted = true;
         feed->has_moved = true;
         break;
-    default: { // the connection, or a temporary state
-        static fm_log_site site;
-        fm_log_limited(&site, FM_LOG_WARNING, "a view is not relayed now",
-                       fm_log_text("world", feed->host->name), fm_log_uint("team", view->team),
-                       fm_log_text("reason", error->message));
-        feed->retry_ns = fm_clock_now_ns() + RETRY_FIRST_NS;
+    default: // the connection, or a temporary state
+        ask_again(feed, view, error->message);
         break;
-    }
     }
 }
 

@@ -14,6 +14,7 @@ import random
 import signal
 import socket
 import tempfile
+import time
 import urllib.request
 
 import msgpack
@@ -289,6 +290,39 @@ def coming_back():
             server.__exit__(None, None, None)
 
 
+def limits_that_pass():
+    """A view that cannot be had again after its connection broke, because others have all subscriptions, goes
+    on once there is room."""
+    source = random.Random(seed())
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as journals:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        flags = ["--listen", f"127.0.0.1:{port}", "--journal-dir", journals, "--subscriptions-per-token-max", "1"]
+        server = Server(*flags, environment=TOKENS)
+        try:
+            admin = connect(server)
+            world, agents = make_war(admin, source)
+            with Server("--relay-of", f"127.0.0.1:{port}", "--relay-token-file", token_file(folder),
+                        environment=TOKENS) as relay:
+                until(lambda: knows(relay, world), "the world")
+                view = View(relay, world=world).at(0)
+                relay.process.send_signal(signal.SIGSTOP)
+                server.process.send_signal(signal.SIGKILL)
+                server.process.wait()
+                server = Server(*flags, environment=TOKENS)
+                admin, direct = connect(server), View(server, world=world)
+                relay.process.send_signal(signal.SIGCONT)
+                until(lambda: relay.log().count("world is relayed") == 2, relay.log)
+                time.sleep(0.5)  # the relay is told that there is no room
+                play(admin, source, world, agents)
+                assert direct.at(1) and view.pump().tick == 0
+                direct.client.close()
+                view.at(1)
+        finally:
+            server.__exit__(None, None, None)
+
+
 def over_tls():
     """The server that is relayed speaks TLS: its certificate must be the trusted one."""
     source = random.Random(seed())
@@ -318,4 +352,4 @@ def over_tls():
             assert "certificate" in wary.log(), wary.log()
 
 
-run([relaying, delayed, coming_back, over_tls])
+run([relaying, delayed, coming_back, limits_that_pass, over_tls])
