@@ -536,9 +536,22 @@ static void end_following(uv_work_t *work)
 {
     fm_standby *standby = work->data;
     stop_thread(standby);
-    fm_copies_close(&standby->copies);
     standby->status =
         fm_ledger_write_epoch(standby->hub->ledger, standby->epoch + 1, standby->promote_error);
+    if (standby->status == FM_OK) {
+        fm_copies_close(&standby->copies);
+    }
+}
+
+// The promotion failed.
+static void follow_again(fm_standby *standby)
+{
+    atomic_store(&standby->stop, false);
+    fm_standby_link_renew(&standby->link);
+    standby->has_thread = uv_thread_create(&standby->thread, follow, standby) == 0;
+    if (!standby->has_thread) {
+        set_state(standby, STATE_REFUSED, "out of threads");
+    }
 }
 
 static void answer(fm_hub *hub, fm_standby *standby, fm_status status, uint32_t worlds)
@@ -584,7 +597,10 @@ static void on_ended(uv_work_t *work, int error)
         fm_log(FM_LOG_ERROR, "standby cannot take over",
                fm_log_text("reason", standby->promote_error));
         answer(hub, standby, FM_ERR_IO, 0);
-        standby->is_promoting = false; // the request may be repeated; the thread has ended
+        standby->is_promoting = false; // the request may be repeated
+        if (!standby->has_thread) {
+            follow_again(standby);
+        }
         return;
     }
     take_news(hub);

@@ -10,6 +10,7 @@ Method  two real servers, killed and restarted; a proxy between them that corrup
 import os
 import shutil
 import socket
+import sqlite3
 import subprocess
 import tempfile
 import threading
@@ -150,6 +151,29 @@ def promote(pair):
             client = one.admin()
             until(lambda: same_world(other, client, world), "the same world")
             assert client.call("standby.status")["epoch"] == 1
+
+
+def a_promotion_that_fails(pair):
+    """A standby that cannot write that it takes over goes on following, and may be promoted later."""
+    flags = ("--durability", "replica")
+    with pair.primary(*flags) as one, pair.standby(one.port) as two:
+        admin, other = one.admin(), two.admin()
+        wait_in_step(admin)
+        world, _, _ = make_world(admin)
+        # Another connection holds SQLite's own lock and so keeps the ledger from being written.
+        blocker = sqlite3.connect(os.path.join(pair.root, "two", "server.db"), isolation_level=None)
+        blocker.execute("BEGIN IMMEDIATE")
+        assert refusal(other, "standby.promote").name == "io"
+        blocker.execute("ROLLBACK")
+        blocker.close()
+        assert other.call("standby.status")["role"] == "standby"
+        until(lambda: other.call("standby.status")["state"] == "following", lambda: other.call("standby.status"))
+        admin.call("terrain.set", world=world, cells=[40, 5], set="wall")  # answered once the standby has it
+        tick, digest = stopped(admin, world)
+        one.kill()
+        assert other.call("standby.promote") == {"epoch": 1, "worlds": 1}
+        info = other.call("world.info", world=world)
+        assert (info["tick"], info["digest"]) == (tick, digest), (info, tick, digest)
 
 
 def ended_as_replaced(server):
@@ -362,4 +386,4 @@ def each(case):
 
 if __name__ == "__main__":
     seed()
-    run([each(case) for case in (promote, told_that_it_was_replaced, away, over_tls, refused)])
+    run([each(case) for case in (promote, a_promotion_that_fails, told_that_it_was_replaced, away, over_tls, refused)])
