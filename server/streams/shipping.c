@@ -114,10 +114,13 @@ static bool is_copied(const fm_hub *hub, const struct fm_copy_wait *wait)
     return host == NULL || (host->shipper != NULL && host->shipper->copied > 0);
 }
 
+// What is notified may send the next messages of its session on their way, which may come here
+// again: so first all that are to be notified are taken out.
+//
 // @param all  whether or not they were copied
 static void tell_waits(fm_hub *hub, bool all, bool is_safe)
 {
-    struct fm_copy_wait **link = &hub->copy_waits;
+    struct fm_copy_wait **link = &hub->copy_waits, *told = NULL, **last = &told;
     while (*link != NULL) {
         struct fm_copy_wait *wait = *link;
         if (!all && !is_copied(hub, wait)) {
@@ -125,6 +128,13 @@ static void tell_waits(fm_hub *hub, bool all, bool is_safe)
             continue;
         }
         *link = wait->next;
+        wait->next = NULL;
+        *last = wait;
+        last = &wait->next;
+    }
+    while (told != NULL) {
+        struct fm_copy_wait *wait = told;
+        told = wait->next;
         wait->then(wait->context, is_safe);
         free(wait);
     }
