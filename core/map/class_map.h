@@ -27,6 +27,7 @@ typedef struct fm_class_map {
     fm_bitmap solid;       // size > 1: cells that cannot be entered; margin 1
     uint8_t *cell_weights; // size > 1: of single cells; NULL like weights
     fm_step_costs steps;
+    uint32_t filled;   // rows that the owner has filled in so far
     bool log_wanted;   // planners work on it; set by the owner once the map is filled
     fm_change_log log; // of corners
     fm_view view;      // of `blocked` and `weights`: what planners get

@@ -623,38 +623,59 @@ fm_learned fm_knowledge_look_up(const fm_knowledge *knowledge, fm_cell cell)
 
 // ---- movement classes ---------------------------------------------------------------------------
 
+// An empty map. From now on it is notified of what is learned, like the others.
+static fm_status begin_class(fm_knowledge *knowledge, uint32_t class_index,
+                             const fm_movement_class *movement)
+{
+    const fm_grid *truth = knowledge->truth;
+    fm_class_map *map;
+    bool weighted = knowledge->view.weights != NULL;
+    if (fm_class_map_create(movement, truth->width, truth->height, weighted,
+                            knowledge->view.connectivity, knowledge->steps, knowledge->memory,
+                            &map) != FM_OK) {
+        return FM_ERR_NO_MEMORY;
+    }
+    bool has_weights = knowledge->weights != NULL || knowledge->layer.added != NULL;
+    if (has_weights && fm_class_map_prepare_for_weights(map) != FM_OK) {
+        fm_class_map_destroy(map);
+        return FM_ERR_NO_MEMORY;
+    }
+    knowledge->classes[class_index] = map;
+    knowledge->has_class_maps = true;
+    return FM_OK;
+}
+
+static void fill_row(const fm_knowledge *knowledge, fm_class_map *map, uint32_t y)
+{
+    for (uint32_t x = 0; x < knowledge->truth->width; x++) {
+        fm_learned look = fm_knowledge_look_up(knowledge, fm_cell_at(x, y));
+        fm_class_map_set(
+            map, look.cell,
+            class_weight(knowledge, map->movement, look.cell, (fm_terrain)look.terrain, look.cost));
+    }
+}
+
 fm_status fm_knowledge_prepare_class(fm_knowledge *knowledge, uint32_t class_index,
-                                     const fm_movement_class *movement)
+                                     const fm_movement_class *movement, uint32_t rows_max)
 {
     FM_ASSERT(class_index < FM_CLASSES_MAX);
     if (knowledge->classes_ready >> class_index & 1) {
         return FM_OK;
     }
     if (!fm_movement_class_is_ground(movement)) {
-        const fm_grid *truth = knowledge->truth;
-        fm_class_map *map;
-        bool weighted = knowledge->view.weights != NULL;
-        if (fm_class_map_create(movement, truth->width, truth->height, weighted,
-                                knowledge->view.connectivity, knowledge->steps, knowledge->memory,
-                                &map) != FM_OK) {
+        if (knowledge->classes[class_index] == NULL &&
+            begin_class(knowledge, class_index, movement) != FM_OK) {
             return FM_ERR_NO_MEMORY;
         }
-        bool has_weights = knowledge->weights != NULL || knowledge->layer.added != NULL;
-        if (has_weights && fm_class_map_prepare_for_weights(map) != FM_OK) {
-            fm_class_map_destroy(map);
-            return FM_ERR_NO_MEMORY;
+        fm_class_map *map = knowledge->classes[class_index];
+        uint32_t left = map->view.height - map->filled;
+        for (uint32_t rows = left < rows_max ? left : rows_max; rows > 0; rows--) {
+            fill_row(knowledge, map, map->filled++);
         }
-        for (uint32_t y = 0; y < truth->height; y++) {
-            for (uint32_t x = 0; x < truth->width; x++) {
-                fm_learned look = fm_knowledge_look_up(knowledge, fm_cell_at(x, y));
-                fm_class_map_set(map, look.cell,
-                                 class_weight(knowledge, movement, look.cell,
-                                              (fm_terrain)look.terrain, look.cost));
-            }
+        if (map->filled < map->view.height) {
+            return FM_OK;
         }
         map->log_wanted = true;
-        knowledge->classes[class_index] = map;
-        knowledge->has_class_maps = true;
     }
     knowledge->classes_ready |= 1u << class_index;
     return FM_OK;

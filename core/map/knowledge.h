@@ -82,7 +82,8 @@ typedef struct fm_knowledge {
     const fm_buildings *buildings; // of the world; NULL: none are ever placed
     fm_buildings_seen buildings_seen;
 
-    fm_class_map *classes[FM_CLASSES_MAX]; // NULL: not in use, or the same as `view`
+    fm_class_map *classes[FM_CLASSES_MAX]; // NULL: not in use, or the same as `view`; of those
+                                           // that are not ready, a part
 
     fm_learned *learned; // since fm_knowledge_forget_learned(), in order of learning
     uint32_t learned_count;
@@ -173,13 +174,17 @@ void fm_knowledge_learn(fm_knowledge *knowledge, fm_cell cell);
 /// Drops the list of what was learned, once it has been streamed.
 void fm_knowledge_forget_learned(fm_knowledge *knowledge);
 
-/// Makes the view of a movement class, if there is none yet. Serial stages only.
+/// Makes the view of a movement class, if there is none yet, or a part of it: the work is that of
+/// looking at each cell. Serial stages only.
 ///
 /// @param class_index  below FM_CLASSES_MAX (asserted)
 /// @param movement     what that class is, always the same; outlives the knowledge
+/// @param rows_max     rows of the map to look at now, those behind the last call's; UINT32_MAX:
+///                     all that are left. There is no view before the last one
 /// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_knowledge_prepare_class(fm_knowledge *knowledge, uint32_t class_index,
-                                                const fm_movement_class *movement);
+                                                const fm_movement_class *movement,
+                                                uint32_t rows_max);
 
 /// Attaches the tiles that fields of distances share to fm_knowledge_view(), which is not NULL
 /// (asserted), unless it has them. Serial stages only.

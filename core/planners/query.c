@@ -62,7 +62,8 @@ struct fm_query {
     fm_inspection *search_cells; // trial, owned; room for cells_max
     uint32_t cells_max;
 
-    fm_cell *cells; // of the answer, owned
+    fm_cell *cells;      // of the answer, owned
+    uint32_t cells_most; // longer paths are not kept
     fm_query_answer answer;
 };
 
@@ -159,14 +160,24 @@ static bool take_jump_path(fm_query *query)
     }
     measure_turns(query, turns, count);
     uint32_t steps = query->answer.straight_count + query->answer.diagonal_count;
-    bool allocated = allocate_cells(query, steps + 1);
+    query->answer.cells_dropped = steps >= query->cells_most;
+    bool allocated = !query->answer.cells_dropped && allocate_cells(query, steps + 1);
     if (allocated) {
         fm_turns_expand(turns, count, query->cells, query->answer.cell_count);
     }
     if (turns != first_turns) {
         fm_memory_release(query->memory, turns, count * sizeof *turns);
     }
-    return allocated;
+    return allocated || query->answer.cells_dropped;
+}
+
+void fm_query_drop_cells(fm_query *query)
+{
+    fm_memory_release(query->memory, query->cells, query->answer.cell_count * sizeof *query->cells);
+    query->cells = NULL;
+    query->answer.cells = NULL;
+    query->answer.cell_count = 0;
+    query->answer.cells_dropped = true;
 }
 
 // Call while the view is still the one the path was found on.
@@ -183,6 +194,9 @@ static void measure_path(fm_query *query)
     answer->length = query->view.weights == NULL
                          ? answer->straight_count + answer->diagonal_count * M_SQRT2
                          : fm_view_length(&query->view, query->cells, answer->cell_count);
+    if (answer->cell_count > query->cells_most) {
+        fm_query_drop_cells(query);
+    }
 }
 
 static bool take_walker_path(fm_query *query)
@@ -439,7 +453,12 @@ static fm_query *create(const fm_view *view, fm_cell from, uint64_t expansions_m
     fm_query *query = fm_memory_allocate(memory, sizeof *query);
     if (query != NULL) {
         *query = (fm_query){
-            .memory = memory, .view = *view, .from = from, .expansions_max = expansions_max};
+            .memory = memory,
+            .view = *view,
+            .from = from,
+            .expansions_max = expansions_max,
+            .cells_most = UINT32_MAX,
+        };
     }
     return query;
 }
@@ -635,6 +654,11 @@ fm_query_state fm_query_advance(fm_query *query, fm_work *work)
         drop_engines(query, work->scratch);
     }
     return query->state;
+}
+
+void fm_query_keep_cells(fm_query *query, uint32_t cells_max)
+{
+    query->cells_most = cells_max;
 }
 
 fm_query_answer fm_query_result(const fm_query *query)

@@ -103,10 +103,18 @@ void fm_query_give_up(fm_query *query);
 /// Searches on, as fm_planner_ops.advance does.
 fm_query_state fm_query_advance(fm_query *query, fm_work *work);
 
+/// Sets how many cells of the answer's path are kept; of a longer path none are, only its cost and
+/// length. Call before the first advance; without it all are.
+void fm_query_keep_cells(fm_query *query, uint32_t cells_max);
+
+/// The same for a path that is there already. Call when the state is not FM_QUERY_RUNNING.
+void fm_query_drop_cells(fm_query *query);
+
 typedef struct fm_query_answer {
     fm_query_state state;
     const fm_cell *cells;                    // from first to last; good until fm_query_destroy()
     uint32_t cell_count;                     // 0 when there is no path at all
+    bool cells_dropped;                      // or none of its cells are kept
     uint64_t cost;                           // integer cost of the path
     uint32_t straight_count, diagonal_count; // steps
     double length;                           // true units

@@ -262,7 +262,7 @@ static fm_status load_labels(fm_world_loader *loader, struct fm_team *team)
                 fm_reader_fail(reader, "Class %u of a team has no map of its own.", class_index);
                 break;
             }
-            status = fm_knowledge_prepare_class(team->knowledge, class_index, movement);
+            status = fm_knowledge_prepare_class(team->knowledge, class_index, movement, UINT32_MAX);
         }
         status = status == FM_OK ? fm_team_labels_begin(world, team, map) : status;
     }

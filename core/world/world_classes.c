@@ -143,7 +143,7 @@ bool fm_agent_touches(const fm_world *world, const struct fm_agent *agent, const
 
 // ---- interface ----------------------------------------------------------------------------------
 
-fm_status fm_world_prepare_class(fm_world *world, uint32_t team, uint32_t class_index)
+static fm_status prepare(fm_world *world, uint32_t team, uint32_t class_index, uint32_t rows_max)
 {
     FM_ASSERT(class_index < fm_world_rules_get(world)->class_count);
     if (team == FM_ALL_TEAMS) {
@@ -153,7 +153,19 @@ fm_status fm_world_prepare_class(fm_world *world, uint32_t team, uint32_t class_
         return FM_ERR_NO_TEAM;
     }
     return fm_knowledge_prepare_class(fm_team_of(world, team)->knowledge, class_index,
-                                      &fm_world_rules_get(world)->classes[class_index]);
+                                      &fm_world_rules_get(world)->classes[class_index], rows_max);
+}
+
+fm_status fm_world_prepare_class(fm_world *world, uint32_t team, uint32_t class_index)
+{
+    return prepare(world, team, class_index, UINT32_MAX);
+}
+
+fm_status fm_world_prepare_class_part(fm_world *world, uint32_t team, uint32_t class_index,
+                                      uint32_t cells_max)
+{
+    uint32_t rows = cells_max / fm_world_grid(world)->width;
+    return prepare(world, team, class_index, rows > 0 ? rows : 1);
 }
 
 const fm_view *fm_world_class_view(const fm_world *world, uint32_t team, uint32_t class_index)

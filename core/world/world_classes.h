@@ -22,6 +22,11 @@ const fm_view *fm_world_truth(const fm_world *world, uint32_t class_index);
 /// @return FM_OK, FM_ERR_NO_TEAM or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_world_prepare_class(fm_world *world, uint32_t team, uint32_t class_index);
 
+/// The same for a part of the view, that many cells or a row. Call it until fm_world_class_view()
+/// is not NULL; the world may go on in between.
+FM_CHECKED fm_status fm_world_prepare_class_part(fm_world *world, uint32_t team,
+                                                 uint32_t class_index, uint32_t cells_max);
+
 /// What planners of a team and class see: a cell is blocked when a unit of the class does not fit
 /// with its north-west corner there. FM_ALL_TEAMS gives the truth. Good until the next tick or
 /// command. NULL when there is no such team, or no view was made for it.

@@ -274,7 +274,7 @@ void fm_answer_nearest(msgpack_packer *packer, const fm_job *job)
 {
     const fm_job_query *query = &job->query;
     const fm_query_answer *answer = &query->items[0].answer;
-    bool found = answer->state == FM_QUERY_FOUND;
+    bool found = answer->target != FM_CELL_NONE; // though the path may be too long for the answer
     uint32_t place = 1;
     while (found && query->cells[place] != answer->target) {
         place++;

@@ -80,7 +80,8 @@ typedef enum fm_ask_kind {
     FM_ASK_TRIAL,   // agent, planners; cells: room for from, and the goal or FM_CELL_NONE
 } fm_ask_kind;
 
-#define FM_TRIALS_MAX 8u // planners of one FM_ASK_TRIAL
+#define FM_TRIALS_MAX     8u         // planners of one FM_ASK_TRIAL
+#define FM_PATH_CELLS_MAX (1u << 18) // cells of all paths in the answer of one job
 
 typedef struct fm_query_copy fm_query_copy;
 
@@ -118,6 +119,7 @@ typedef struct fm_job_query {
     fm_query_item *items; // owned; a question each
     uint32_t item_count;
     uint32_t unfinished;   // questions
+    uint32_t path_cells;   // in the answers so far
     uint32_t failed_index; // which question was refused
     bool begun;
     uint64_t tick;       // ticks completed when it began

@@ -13,6 +13,7 @@
 
 #define RUNNING_PER_WORKER 2u     // questions that search at the same time
 #define LABEL_UNITS        4096u  // work on labels between readings of the clock, and of one job
+#define CLASS_CELLS        16384u // of a class's view that are made in that time
 #define TRIAL_CELLS_MAX    16384u // cells of searches that the trials of one job list together
 
 // A copy of a map for the jobs that had begun to read it.
@@ -113,6 +114,9 @@ static fm_status begin_pair(fm_job_query *query, uint32_t i, const fm_view *view
     }
     fm_status status =
         fm_query_create(view, from, to, query->expansions_max, &fm_memory_libc, &item->query);
+    if (status == FM_OK) {
+        fm_query_keep_cells(item->query, query->kind == FM_ASK_DISTANCE ? 0 : FM_PATH_CELLS_MAX);
+    }
     if (status == FM_OK && query->planner.ops != NULL) {
         status = fm_query_use_planner(item->query, &query->planner);
     }
@@ -135,8 +139,13 @@ static fm_status begin_nearest(fm_job_query *query, const fm_view *view, const f
         answer_now(query, &query->items[0], FM_QUERY_UNREACHABLE);
         return FM_OK;
     }
-    return fm_query_create_nearest(view, from, query->cells + 1, query->cell_count - 1,
-                                   query->expansions_max, &fm_memory_libc, &query->items[0].query);
+    fm_status status =
+        fm_query_create_nearest(view, from, query->cells + 1, query->cell_count - 1,
+                                query->expansions_max, &fm_memory_libc, &query->items[0].query);
+    if (status == FM_OK) {
+        fm_query_keep_cells(query->items[0].query, FM_PATH_CELLS_MAX);
+    }
+    return status;
 }
 
 static fm_status begin_field(fm_job_query *query, const fm_view *view, const fm_labels *labels)
@@ -222,7 +231,8 @@ static fm_status look_up_agent(const fm_host *host, fm_job_query *query)
 }
 
 // Each time: a replay may have another world by now, without the team or the agent, or none.
-static fm_status find_view(fm_host *host, fm_job_query *query)
+// Makes a view that nobody has needed so far, or as much of it as there is time for.
+static fm_status find_view(fm_host *host, fm_job_query *query, uint64_t deadline_ns)
 {
     if (host->world == NULL) {
         return FM_ERR_IO;
@@ -234,7 +244,12 @@ static fm_status find_view(fm_host *host, fm_job_query *query)
         }
     }
     // Call before any query on a map that this changes: others may be reading it.
-    return fm_world_prepare_class(host->world, query->team, query->class_index);
+    fm_status status;
+    do {
+        status =
+            fm_world_prepare_class_part(host->world, query->team, query->class_index, CLASS_CELLS);
+    } while (status == FM_OK && view_of(host, query) == NULL && fm_clock_now_ns() < deadline_ns);
+    return status;
 }
 
 // Brings labels up to date, and begins the job once they are and `maps` has room for its own. What
@@ -242,11 +257,11 @@ static fm_status find_view(fm_host *host, fm_job_query *query)
 static fm_status begin_job(fm_host *host, fm_job *job, struct maps *maps, uint64_t deadline_ns)
 {
     fm_job_query *query = &job->query;
-    fm_status found = find_view(host, query);
-    if (found != FM_OK) {
+    fm_status found = find_view(host, query, deadline_ns);
+    const fm_view *view = found == FM_OK ? view_of(host, query) : NULL;
+    if (view == NULL) {
         return found;
     }
-    const fm_view *view = view_of(host, query);
     if (query->kind != FM_ASK_REACHABLE && !has_room(maps, view, query->asker->holder)) {
         return FM_OK;
     }
@@ -455,14 +470,28 @@ static void list_running(struct search *search, const fm_host *host)
     }
 }
 
+// Takes the answer over. A path for which there is no room with the others is left out.
+static void take_answer(fm_job_query *query, fm_query_item *item)
+{
+    item->answer = fm_query_result(item->query);
+    if (item->answer.cell_count > FM_PATH_CELLS_MAX - query->path_cells) {
+        fm_query_drop_cells(item->query);
+        item->answer = fm_query_result(item->query);
+    }
+    query->path_cells += item->answer.cell_count;
+    if (item->answer.cells_dropped && query->kind != FM_ASK_DISTANCE) {
+        item->answer.state = FM_QUERY_LIMIT;
+    }
+    item->is_done = true;
+    query->unfinished -= 1;
+}
+
 static bool is_finished(fm_job_query *query)
 {
     for (uint32_t i = 0; i < query->item_count; i++) {
         fm_query_item *item = &query->items[i];
         if (item->query != NULL && item->answer.state != FM_QUERY_RUNNING && !item->is_done) {
-            item->answer = fm_query_result(item->query);
-            item->is_done = true;
-            query->unfinished -= 1;
+            take_answer(query, item);
         }
     }
     return query->unfinished == 0;

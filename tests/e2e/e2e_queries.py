@@ -347,6 +347,30 @@ def what_is_refused():
         assert client.call("path.query", world=world, **ends)["complete"]
 
 
+def long_paths():
+    """The paths of a request have so many cells at most; of one for which there is no room the cost is told."""
+    side, most = 800, 2**18
+    rows = ["." * side if y % 2 == 0 else "@" * (side - 1) + "." if y % 4 == 1 else "." + "@" * (side - 1)
+            for y in range(side - 1)]  # one way, to and fro
+    with Server() as server:
+        client = server.connect()
+        map_file = f"type octile\nheight {side - 1}\nwidth {side}\nmap\n" + "\n".join(rows) + "\n"
+        world = client.call("world.create", name="w", map=map_file.encode(), paused=True)["world"]
+        ends, middle = [0, 0, side - 1, side - 2], [0, 0, 0, 400]
+        whole = client.call("path.query", world=world, **{"from": ends[:2], "to": ends[2:]})
+        assert not whole["complete"] and whole["reason"] == "limit" and whole["cells"] == [], whole["reason"]
+        far = client.call("path.distance", world=world, pairs=ends)
+        assert far["complete"] and far["answers"][0]["cost"] == whole["cost"] > 10 * most, far
+        half = client.call("path.query", world=world, **{"from": middle[:2], "to": middle[2:]})
+        assert half["complete"] and most // 2 < len(half["cells"]) // 2 <= most, len(half["cells"])
+        both = client.call("path.query", world=world, pairs=2 * middle)
+        assert not both["complete"] and both["reason"] == "limit"
+        assert sorted(one["reason"] for one in both["answers"]) == ["found", "limit"]
+        assert {one["cost"] for one in both["answers"]} == {half["cost"]}
+        nearest = client.call("path.nearest", world=world, goals=ends[2:], **{"from": ends[:2]})
+        assert nearest["reason"] == "limit" and nearest["goal"] == ends[2:] and nearest["cells"] == []
+
+
 run([answers_on_the_true_map, answers_on_what_a_team_knows,
      an_answer_holds_for_the_moment_of_the_question, worlds_take_turns, one_token_leaves_places_to_others, copies_of_the_map_are_few,
-     what_is_refused])
+     long_paths, what_is_refused])

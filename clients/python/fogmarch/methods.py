@@ -278,7 +278,9 @@ PathQuery = TypedDict('PathQuery', {
     'complete': bool,
     # found, unreachable, limit or out_of_memory; of many: of the first that does not lead there
     'reason': str,
-    # x, y from first to last; to the nearest reachable cell when unreachable; not of many
+    # x, y from first to last; to the nearest reachable cell when unreachable; not of many. All
+    # paths of a request have at most 262144 cells: of one for which there is no room only cost
+    # and length are there, with limit
     'cells': list[int],
     # in the world's step costs; not of many
     'cost': int,
@@ -334,7 +336,7 @@ PathNearest = TypedDict('PathNearest', {
     'goal': list[int],
     # its place among the goals, from 0
     'index': int,
-    # x, y from first to last
+    # x, y from first to last; none, with limit, when they are more than 262144
     'cells': list[int],
     # in the world's step costs
     'cost': int,

@@ -341,7 +341,7 @@ static void mission_init(struct mission *m, fm_grid *grid, fm_connectivity conne
     assert_int_equal(fm_knowledge_create(grid, m->sight, connectivity, steps, false,
                                          &fm_memory_libc, &m->knowledge),
                      FM_OK);
-    assert_int_equal(fm_knowledge_prepare_class(m->knowledge, 0, ground), FM_OK);
+    assert_int_equal(fm_knowledge_prepare_class(m->knowledge, 0, ground, UINT32_MAX), FM_OK);
     assert_int_equal(fm_knowledge_prepare_tiles(m->knowledge, 0), FM_OK);
     assert_int_equal(fm_knowledge_prepare_for_edits(m->knowledge), FM_OK);
     for (uint32_t i = 0; i < GROUPS_MAX; i++) {

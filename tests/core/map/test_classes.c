@@ -485,9 +485,8 @@ static fm_command_result apply(fm_world *world, fm_command command)
     return result;
 }
 
-static void spawn_agents(struct scene *scene, fm_random *random)
+static void spawn_agents(struct scene *scene, fm_random *random, uint32_t class_count)
 {
-    uint32_t class_count = fm_world_rules_get(scene->world)->class_count;
     for (uint32_t i = 0; i < AGENTS; i++) {
         scene->classes[i] = fm_random_below(random, class_count);
         struct model truth = model_of(scene->world, FM_ALL_TEAMS, scene->classes[i]);
@@ -508,7 +507,9 @@ static void spawn_agents(struct scene *scene, fm_random *random)
     }
 }
 
-static struct scene make_scene(fm_random *random, const fm_planner_ops *planner)
+// @param class_count  classes that agents have, from the first; 0: any
+static struct scene make_scene_of(fm_random *random, const fm_planner_ops *planner,
+                                  uint32_t class_count)
 {
     static const char *const names[] = {"one", "two", "three"};
     fm_world_rules rules = fm_world_rules_default();
@@ -531,8 +532,13 @@ static struct scene make_scene(fm_random *random, const fm_planner_ops *planner)
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(apply(scene.world, (fm_command){.kind = FM_COMMAND_TEAM}).status, FM_OK);
     }
-    spawn_agents(&scene, random);
+    spawn_agents(&scene, random, class_count == 0 ? rules.class_count : class_count);
     return scene;
+}
+
+static struct scene make_scene(fm_random *random, const fm_planner_ops *planner)
+{
+    return make_scene_of(random, planner, 0);
 }
 
 // The views of every class in use agree with the plain model.
@@ -594,6 +600,19 @@ static void order(struct scene *scene, uint32_t agent, fm_cell goal)
                                                                 .cells = &goal,
                                                                 .cell_count = 1,
                                                                 .order = FM_ORDER_MOVE});
+    assert_int_equal(result.status, FM_OK);
+}
+
+// @param costs  change what the cell costs, in place of its terrain
+static void edit(const struct scene *scene, fm_cell cell, fm_random *random, bool costs)
+{
+    uint32_t terrain = 1 + fm_random_below(random, FM_TERRAIN_BUILDING - 1);
+    fm_command_result result = apply(
+        scene->world, (fm_command){.kind = FM_COMMAND_TERRAIN,
+                                   .cells = &cell,
+                                   .cell_count = 1,
+                                   .terrain = costs ? FM_TERRAIN_UNKNOWN : (fm_terrain)terrain,
+                                   .cost = costs ? (uint8_t)(1 + fm_random_below(random, 40)) : 0});
     assert_int_equal(result.status, FM_OK);
 }
 
@@ -677,16 +696,7 @@ static void edits_push_units_out(void **state)
                 cell = scene.cells[fm_random_below(&random, AGENTS)];
             }
             memcpy(before, scene.cells, sizeof before);
-            bool costs = run % 2 && fm_random_below(&random, 4) == 0;
-            uint32_t terrain = 1 + fm_random_below(&random, FM_TERRAIN_BUILDING - 1);
-            fm_command_result result = apply(
-                scene.world,
-                (fm_command){.kind = FM_COMMAND_TERRAIN,
-                             .cells = &cell,
-                             .cell_count = 1,
-                             .terrain = costs ? FM_TERRAIN_UNKNOWN : (fm_terrain)terrain,
-                             .cost = costs ? (uint8_t)(1 + fm_random_below(&random, 40)) : 0});
-            assert_int_equal(result.status, FM_OK);
+            edit(&scene, cell, &random, run % 2 && fm_random_below(&random, 4) == 0);
             fm_agent_report report;
             for (uint32_t i = 0; i < AGENTS; i++) {
                 assert_int_equal(fm_world_inspect(scene.world, scene.agents[i], &report), FM_OK);
@@ -732,6 +742,33 @@ static void views_may_be_made_at_any_time(void **state)
     fm_world_destroy(scene.world);
 }
 
+// So does one that is made in parts, while the world goes on: units learn, and the ground changes.
+static void views_may_be_made_in_parts(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed() + 3);
+    for (uint32_t game = 0; game < 8; game++) {
+        struct scene scene = make_scene_of(&random, &fm_dstar_lite, 1);
+        uint32_t width = fm_world_grid(scene.world)->width, parts = 0;
+        uint32_t height = fm_world_grid(scene.world)->height;
+        for (uint32_t tick = 0; tick < 40; tick++) {
+            order(&scene, fm_random_below(&random, AGENTS), random_cell(scene.world, &random));
+            edit(&scene, random_cell(scene.world, &random), &random, game % 2 && tick % 4 == 0);
+            for (uint32_t team = 1; team <= 2; team++) {
+                parts += fm_world_class_view(scene.world, team, 1) == NULL;
+                fm_status status = fm_world_prepare_class_part(scene.world, team, 1, 2 * width);
+                assert_int_equal(status, FM_OK);
+            }
+            run_tick(&scene, &random);
+            check_views(&scene);
+        }
+        assert_non_null(fm_world_class_view(scene.world, 1, 1));
+        assert_non_null(fm_world_class_view(scene.world, 2, 1));
+        assert_int_equal(parts, 2 * ((height + 1) / 2)); // two rows at a time
+        fm_world_destroy(scene.world);
+    }
+}
+
 static void rules_name_each_class_once(void **state)
 {
     (void)state;
@@ -759,6 +796,7 @@ int main(void)
         cmocka_unit_test(orders_end_where_units_fit),
         cmocka_unit_test(edits_push_units_out),
         cmocka_unit_test(views_may_be_made_at_any_time),
+        cmocka_unit_test(views_may_be_made_in_parts),
         cmocka_unit_test(rules_name_each_class_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

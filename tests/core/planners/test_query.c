@@ -49,6 +49,8 @@ struct play {
     fm_cell from, to;
     fm_planner_spec spec; // ops NULL: the best one
     bool optimal;
+    bool is_kept_short; // of the path no more cells are kept than:
+    uint32_t cells_max;
     fm_heuristic_tables tables;
     fog_tables made;
 };
@@ -102,6 +104,9 @@ static fm_query *create(struct play *play, uint64_t expansions_max)
     CHECK(play, create_any(play, expansions_max, &query) == FM_OK);
     if (play->spec.ops != NULL && play->kind == KIND_PATH) {
         CHECK(play, fm_query_use_planner(query, &play->spec) == FM_OK);
+    }
+    if (play->is_kept_short) {
+        fm_query_keep_cells(query, play->cells_max);
     }
     return query;
 }
@@ -312,6 +317,27 @@ static void check_limit(struct play *play, uint64_t expansions)
     drop(play, query);
 }
 
+// A path that is too long to be kept has its cost and length, but no cells.
+static void check_kept(struct play *play, const fm_query_answer *answer)
+{
+    play->is_kept_short = true;
+    play->cells_max = below(play, 2 * answer->cell_count + 1);
+    fm_query *query = ask(play, UNLIMITED, 100, false);
+    fm_query_answer kept = fm_query_result(query);
+    uint32_t cell_count = kept.straight_count + kept.diagonal_count + 1; // of another path, perhaps
+    bool fits = cell_count <= play->cells_max;
+    CHECK(play, kept.state == answer->state);
+    CHECK(play, kept.cells_dropped == !fits);
+    CHECK(play, kept.cell_count == (fits ? cell_count : 0));
+    CHECK(play, (kept.cells == NULL) == !fits);
+    CHECK(play, kept.cost == answer->cost || !play->optimal);
+    CHECK(play, kept.length > 0 || answer->length == 0);
+    fm_query_drop_cells(query);
+    CHECK(play, fm_query_result(query).cells == NULL && fm_query_result(query).cost == kept.cost);
+    drop(play, query);
+    play->is_kept_short = false;
+}
+
 static void play_init(struct play *play, uint64_t seed)
 {
     play->seed = seed;
@@ -394,6 +420,9 @@ static fm_query_state ask_and_check(struct play *play, bool edits)
     // A query that uses tables starts over when it is moved away from them.
     if (!edits || play->spec.options.heuristic == FM_HEURISTIC_DEFAULT) {
         check_limit(play, answer.expansions);
+    }
+    if (answer.cell_count > 0) {
+        check_kept(play, &answer);
     }
     if (play->kind == KIND_PATH && play->optimal && answer.state == FM_QUERY_UNREACHABLE) {
         check_substitute(play, &answer);
