@@ -20,7 +20,7 @@
 
 static size_t batch_size(const fm_journal_batch *batch)
 {
-    return sizeof *batch + batch->rows.size + batch->world.size;
+    return sizeof *batch + batch->rows.size + batch->world.size + batch->held_size;
 }
 
 // ---- submitting --------------------------------------------------------------------------------

@@ -30,8 +30,9 @@
 
 #include <stdatomic.h>
 
-#define FM_JOURNAL_WAITING_MAX       ((size_t)64 << 20) // bytes of one world that are not written yet
-#define FM_JOURNAL_TICKS_WAITING_MAX 64u                // the same, ticks
+#define FM_JOURNAL_WAITING_MAX                                                                     \
+    ((size_t)64 << 20) // bytes of one world that are not written yet, and of what waits for that
+#define FM_JOURNAL_TICKS_WAITING_MAX 64u   // the same, ticks
 #define FM_JOURNAL_ASIDE_MAX         64u   // files of worlds that left, unless all are kept
 #define FM_JOURNAL_ASIDE_S           3600u // for which more are kept
 #define FM_JOURNAL_TICKS_SLOW        4u    // with more, fm_journal_is_slow()

@@ -27,6 +27,7 @@ typedef struct fm_journal_batch {
     bool is_lost;                 // never written: the world belongs to another node
     uint64_t position;            // of the journal's last row once it was committed
     void *held_first, *held_last; // events that wait for it: for the caller
+    size_t held_size;             // bytes of them, when it was handed over
 } fm_journal_batch;
 
 /// @return NULL when out of memory

@@ -108,6 +108,7 @@ struct fm_scene {
     fm_scene_tag *tags;       // owned; by slot; NULL until there was one
     uint32_t tag_count;       // slots that have room for one
     bool keeps_motion;
+    bool motion_asked; // the conductor was asked for it
     uint32_t slot_count;
     uint32_t stamp;
     fm_building_look *buildings; // owned

@@ -27,29 +27,33 @@ static fm_job *make_watch(const fm_scene *scene, fm_job_kind kind)
         job->watch.team = scene->team;
         job->watch.serial = scene->serial;
         job->watch.sight = scene->sight_asked;
-        job->watch.motion = scene->keeps_motion;
+        job->watch.motion = scene->motion_asked;
     }
     return job;
 }
 
 // @param session  that waits for it; NULL: none
-static bool post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind, fm_session *session)
+// @return FM_OK, FM_ERR_NO_MEMORY or as fm_mailbox_post()
+static fm_status post_watch(fm_hub *hub, const fm_scene *scene, fm_job_kind kind,
+                            fm_session *session)
 {
     fm_job *job = make_watch(scene, kind);
     if (job == NULL) {
-        return false;
+        return FM_ERR_NO_MEMORY;
     }
     job->session = session == NULL ? 0 : session->number;
+    fm_status status = FM_OK;
     if (hub->on_watch != NULL) {
         hub->on_watch(hub, job);
-    } else if (fm_conductor_post(fm_hub_conductor(hub, job->host), job) != FM_OK) {
-        fm_job_destroy(job);
-        return false;
+    } else {
+        status = fm_conductor_post(fm_hub_conductor(hub, job->host), job);
     }
-    if (session != NULL) {
+    if (status != FM_OK) {
+        fm_job_destroy(job);
+    } else if (session != NULL) {
         session->jobs_waiting += FM_SESSION_WATCH_JOBS;
     }
-    return true;
+    return status;
 }
 
 static fm_scene *longer_idle(fm_scene *longest, const fm_host *host)
@@ -136,9 +140,10 @@ fm_status fm_scenes_open(fm_hub *hub, fm_session *session, fm_host *host, uint32
         return status;
     }
     scene->sight_asked = sight;
-    if (!post_watch(hub, scene, FM_JOB_WATCH, session)) {
+    status = post_watch(hub, scene, FM_JOB_WATCH, session);
+    if (status != FM_OK) {
         remove_scene(hub, scene);
-        return FM_ERR_NO_MEMORY;
+        return status;
     }
     *out = scene;
     return FM_OK;
@@ -150,11 +155,9 @@ fm_status fm_scenes_ask_for_sight(fm_session *session, fm_scene *scene)
         return FM_OK;
     }
     scene->sight_asked = true;
-    if (!post_watch(session->hub, scene, FM_JOB_WATCH, session)) {
-        scene->sight_asked = false;
-        return FM_ERR_NO_MEMORY;
-    }
-    return FM_OK;
+    fm_status status = post_watch(session->hub, scene, FM_JOB_WATCH, session);
+    scene->sight_asked = status == FM_OK;
+    return status;
 }
 
 void fm_scenes_close(fm_hub *hub, fm_scene *scene)
@@ -226,15 +229,16 @@ void fm_scenes_forget(fm_hub *hub, fm_host *host, fm_job *jobs)
     }
 }
 
-fm_status fm_scenes_ask_for_motion(fm_session *session, fm_scene *scene)
+fm_status fm_scenes_ask_for_motion(fm_hub *hub, fm_session *session, fm_scene *scene)
 {
-    if (scene->keeps_motion) {
+    if (scene->motion_asked) {
         return FM_OK;
     }
     fm_status status = fm_scene_keep_motion(scene);
-    if (status == FM_OK && !post_watch(session->hub, scene, FM_JOB_WATCH, session)) {
-        scene->keeps_motion = false;
-        status = FM_ERR_NO_MEMORY;
+    if (status == FM_OK) {
+        scene->motion_asked = true;
+        status = post_watch(hub, scene, FM_JOB_WATCH, session);
+        scene->motion_asked = status == FM_OK;
     }
     return status;
 }

@@ -34,7 +34,9 @@ FM_CHECKED fm_status fm_scenes_open(fm_hub *hub, fm_session *session, fm_host *h
 FM_CHECKED fm_status fm_scenes_ask_for_sight(fm_session *session, fm_scene *scene);
 
 /// The same for how agents move.
-FM_CHECKED fm_status fm_scenes_ask_for_motion(fm_session *session, fm_scene *scene);
+///
+/// @param session  NULL: none waits for it
+FM_CHECKED fm_status fm_scenes_ask_for_motion(fm_hub *hub, fm_session *session, fm_scene *scene);
 
 /// Closes a scene without subscriptions, and ends the conductor's watch.
 void fm_scenes_close(fm_hub *hub, fm_scene *scene);

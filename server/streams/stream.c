@@ -496,7 +496,7 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
         status = fm_scenes_ask_for_sight(session, scene);
     }
     if (status == FM_OK && request->motion) {
-        status = fm_scenes_ask_for_motion(session, scene);
+        status = fm_scenes_ask_for_motion(session->hub, session, scene);
     }
     if (status != FM_OK) {
         free(subscription);
@@ -591,8 +591,12 @@ static void make_all_due(fm_scene *scene)
 
 // A world in which nothing happens publishes nothing, so clients that wait a few ticks, or that ran
 // out of memory, are served here.
-static void flush_scene(fm_scene *scene, const fm_host_summary *summary)
+static void flush_scene(fm_hub *hub, fm_scene *scene, const fm_host_summary *summary)
 {
+    if (scene->live && scene->keeps_motion && !scene->motion_asked) {
+        fm_status ignored = fm_scenes_ask_for_motion(hub, NULL, scene);
+        (void)ignored; // again a little later
+    }
     for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
          subscription = subscription->next_of_scene) {
         if (subscription->behind && has_read(subscription->session)) {
@@ -640,7 +644,7 @@ static void flush_host(fm_hub *hub, fm_host *host, uint64_t now_ns)
     }
     fm_host_summary summary = fm_conductor_summary(fm_hub_conductor(hub, host), host);
     for (fm_scene *scene = host->scenes; scene != NULL; scene = scene->next) {
-        flush_scene(scene, &summary);
+        flush_scene(hub, scene, &summary);
     }
 }
 
@@ -717,10 +721,11 @@ static void end_scene(fm_hub *hub, fm_scene *scene, fm_status status)
     }
 }
 
-// The view continues as it was: answers those who wait for visible cells with the reason.
-static void refuse_sight(fm_scene *scene, fm_status status)
+// The view continues as it was: answers those who wait for visible cells with the reason. How
+// agents move is asked for again later.
+static void refuse_more(fm_scene *scene, fm_status status)
 {
-    scene->sight_asked = false;
+    scene->sight_asked = scene->motion_asked = false;
     fm_subscription *next;
     for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
          subscription = next) {
@@ -769,7 +774,7 @@ void fm_stream_watched(fm_hub *hub, const fm_job *job)
     fm_scene *scene = fm_scenes_find(job->host, job->watch.team);
     bool is_its = scene != NULL && scene->serial == job->watch.serial;
     if (job->status != FM_OK && is_its && scene->live) {
-        refuse_sight(scene, job->status);
+        refuse_more(scene, job->status);
     } else if (job->status != FM_OK && is_its) {
         end_scene(hub, scene, job->status);
     }

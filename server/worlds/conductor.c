@@ -9,6 +9,7 @@
 #include "server/worlds/live.h"
 #include "server/worlds/outbox.h"
 #include "server/worlds/playback.h"
+#include "server/worlds/publish.h"
 #include "server/worlds/queries.h"
 #include "server/worlds/recording.h"
 
@@ -184,6 +185,14 @@ static void run_due_ticks(fm_conductor *conductor, uint64_t now_ns)
     }
 }
 
+// A snapshot of a view may be large: the next one waits until the loop has taken in the others.
+static bool waits_for_loop(const fm_host *host)
+{
+    return host->backlog.first != NULL &&
+           ((const fm_job *)host->backlog.first)->kind == FM_JOB_WATCH &&
+           atomic_load(&host->published_unread_size) >= FM_PUBLISHED_UNREAD_MAX;
+}
+
 // When the next tick is due; UINT64_MAX when no world ticks.
 static uint64_t next_due_ns(const fm_conductor *conductor, uint64_t now_ns)
 {
@@ -191,7 +200,8 @@ static uint64_t next_due_ns(const fm_conductor *conductor, uint64_t now_ns)
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         const fm_host *host = conductor->hosts[i];
         uint64_t due_ns = kind_of(conductor, host)->due_ns(conductor->config, host);
-        if (fm_recording_is_watched(host) && due_ns > now_ns + FM_HELD_UP_NS) {
+        bool is_held_up = fm_recording_is_watched(host) || waits_for_loop(host);
+        if (is_held_up && due_ns > now_ns + FM_HELD_UP_NS) {
             due_ns = now_ns + FM_HELD_UP_NS;
         }
         next = due_ns < next ? due_ns : next;
@@ -201,12 +211,36 @@ static uint64_t next_due_ns(const fm_conductor *conductor, uint64_t now_ns)
 
 // ---- jobs --------------------------------------------------------------------------------------
 
-// A job under way may block the next ones, so that pipelined requests are done in order. Only the
-// end of the world, which is always the last job, does not wait.
+// A job under way may block the next ones, so that pipelined requests are done in order, and so may
+// snapshots that the loop has not taken in.
 static bool must_wait(const fm_conductor *conductor, const fm_host *host)
 {
-    return kind_of(conductor, host)->holds_up_jobs(conductor->config, host) &&
-           ((const fm_job *)host->backlog.last)->kind != FM_JOB_REMOVE;
+    return kind_of(conductor, host)->holds_up_jobs(conductor->config, host) || waits_for_loop(host);
+}
+
+// The end of the world, which is always the last job, does not wait: those before it that would
+// have to are not done.
+static bool is_to_end(const fm_conductor *conductor, const fm_host *host)
+{
+    return ((const fm_job *)host->backlog.last)->kind == FM_JOB_REMOVE &&
+           must_wait(conductor, host);
+}
+
+// Takes the end out of the backlog. @return it; NULL: nothing is to end
+static fm_job *take_end(fm_host *host)
+{
+    fm_job *end = NULL;
+    fm_events before = {0};
+    while (host->backlog.first != NULL) {
+        fm_event *event = fm_events_pop(&host->backlog);
+        if (((fm_job *)event)->kind == FM_JOB_REMOVE) {
+            end = (fm_job *)event;
+        } else {
+            fm_events_append(&before, event);
+        }
+    }
+    host->backlog = before;
+    return end;
 }
 
 // While the journal cannot be written, a refusal must not wait for it.
@@ -232,7 +266,14 @@ static void run_backlog(fm_conductor *conductor, fm_host *host, uint64_t begun_n
 {
     kind_of(conductor, host)->prepare(&conductor->mailbox, host);
     bool worked = false;
-    for (uint32_t done = 0; host->backlog.first != NULL && !must_wait(conductor, host); done++) {
+    for (uint32_t done = 0; host->backlog.first != NULL; done++) {
+        if (is_to_end(conductor, host)) {
+            remove_host(conductor, take_end(host));
+            return; // the loop may have released the host by now
+        }
+        if (must_wait(conductor, host)) {
+            break;
+        }
         uint64_t now_ns = fm_clock_now_ns();
         if (is_enough(conductor, done, begun_ns, now_ns)) {
             break;
@@ -333,7 +374,8 @@ static bool has_backlog(const fm_conductor *conductor)
 {
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         const fm_host *host = conductor->hosts[i];
-        if (host->backlog.first != NULL && !must_wait(conductor, host)) {
+        if (host->backlog.first != NULL &&
+            (!must_wait(conductor, host) || is_to_end(conductor, host))) {
             return true;
         }
     }
@@ -344,17 +386,7 @@ static bool has_backlog(const fm_conductor *conductor)
 // releases it, whatever this thread and the journals' still want of it.
 static void end_if_asked(fm_conductor *conductor, fm_host *host)
 {
-    fm_job *end = NULL;
-    fm_events before = {0};
-    while (host->backlog.first != NULL) {
-        fm_event *event = fm_events_pop(&host->backlog);
-        if (((fm_job *)event)->kind == FM_JOB_REMOVE) {
-            end = (fm_job *)event;
-        } else {
-            fm_events_append(&before, event);
-        }
-    }
-    host->backlog = before;
+    fm_job *end = take_end(host);
     fm_jobs_abandon(&conductor->mailbox, host, FM_ERR_GOING_DOWN);
     if (end != NULL) {
         remove_host(conductor, end);
@@ -481,10 +513,10 @@ static fm_status create(const fm_config *config, bool driven, bool for_replays,
     }
     conductor->config = config;
     conductor->kind = for_replays ? &fm_playback_kind : &fm_live_kind;
+    fm_mailbox_init(&conductor->mailbox, config, on_event, context);
     atomic_store(&conductor->mailbox.waits_for_copies,
                  config->durability == FM_DURABILITY_REPLICA &&
                      config->replica_missing == FM_REPLICA_BLOCK);
-    fm_mailbox_init(&conductor->mailbox, config, on_event, context);
     for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
         fm_scratch_init(&conductor->scratches[i], &fm_memory_libc);
     }

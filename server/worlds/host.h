@@ -157,6 +157,7 @@ typedef struct fm_host_recording {
     fm_journal_batch *batch;        // owned; not handed over yet; NULL: nothing
     fm_journal_batch *last_batch;   // owned; for the end
     fm_events held;                 // events that wait for the rows so far
+    size_t held_size;               // bytes of them
     size_t row_begin;               // of the last row in `batch`
     uint64_t keyframe_tick;         // of the last keyframe
     uint64_t unkept_size;           // bytes of rows since

@@ -14,10 +14,6 @@ FM_CHECKED fm_status fm_inspection_make(fm_host *host, fm_job_inspect *inspect);
 /// Does an FM_JOB_EXPLAIN. @return FM_OK, FM_ERR_NO_AGENT or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_inspection_explain(fm_host *host, fm_job *job);
 
-// A path may begin with the cell where the unit stands, and the one before it: so much more room
-// than cells_max each report has in job->units.cells.
-#define FM_UNIT_CELLS_MORE 2u
-
 /// Does an FM_JOB_UNITS. @return FM_OK, FM_ERR_NO_TEAM or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_inspection_report_units(fm_host *host, fm_job *job);
 

@@ -150,6 +150,10 @@ typedef struct fm_world_stats {
     uint32_t team_count;
 } fm_world_stats;
 
+// A unit's path may begin with the cell where it stands, and the one before it: so much more room
+// than cells_max each report has.
+#define FM_UNIT_CELLS_MORE 2u
+
 #define FM_STATS_TEAMS_MAX 4096u // teams that `stats` lists
 
 // Parts of an inspection, as bits.
@@ -268,12 +272,16 @@ typedef struct fm_job_traits {
     bool is_harmless;          // done even by a world that waits until its journal can be written
     bool needs_no_world;       // done by a replay that has lost its world
     void (*fini)(fm_job *job); // releases what it owns; NULL: nothing
+    size_t (*size)(const fm_job *job); // bytes of its answer; NULL: few
 } fm_job_traits;
 
 extern const fm_job_traits fm_job_kinds[FM_JOB_KIND_COUNT];
 
 /// @return NULL when out of memory
 fm_job *fm_job_create(fm_job_kind kind, fm_host *host);
+
+/// Bytes of a finished job with what it owns, but for that of a command.
+size_t fm_job_size(const fm_job *job);
 
 /// @return with one user, NULL when out of memory
 fm_asker *fm_asker_create(uint64_t holder);

@@ -54,14 +54,15 @@ static fm_status resume(fm_mailbox *mailbox, fm_host *host, fm_job *job)
     return FM_OK;
 }
 
-// The world's end may wait behind this job, and must not wait for a step.
+// One at a time: what comes behind it waits.
 static void begin_step(fm_mailbox *mailbox, fm_host *host, fm_job *job)
 {
-    if (host->step == NULL && host->paused) {
+    FM_ASSERT(host->step == NULL);
+    if (host->paused) {
         host->step = job; // finished by its last tick
-        return;
+    } else {
+        fm_outbox_finish(mailbox, job, FM_ERR_NOT_READY);
     }
-    fm_outbox_finish(mailbox, job, host->step != NULL ? FM_ERR_NO_WORLD : FM_ERR_NOT_READY);
 }
 
 // ---- commands ----------------------------------------------------------------------------------
@@ -227,7 +228,7 @@ static fm_status apply(const fm_config *config, fm_host *host, fm_job *job)
 
 static void begin_command(fm_mailbox *mailbox, fm_host *host, fm_job *job)
 {
-    bool was_busy = host->order != NULL; // before the world's end nothing waits for an order
+    bool was_busy = host->order != NULL; // in a lost world, where nothing waits for an order
     fm_status status = apply(mailbox->config, host, job);
     if (status == FM_OK && !was_busy && fm_world_left_to_do(host->world) > 0) {
         host->order = job; // finished by the tick that reaches its last agent
@@ -249,7 +250,7 @@ static fm_status save(fm_mailbox *mailbox, fm_host *host, fm_job *job)
 {
     fm_queries_detach(host);
     fm_recording_settle(mailbox, host);
-    fm_jobs_finish_order(mailbox, host); // the end of the world may wait behind both
+    fm_jobs_finish_order(mailbox, host); // in a lost world it may be done now
     job->save.digest = host->digest;
     job->save.file = fm_writer_init(&fm_memory_libc);
     return fm_save_write(host, &job->save.file);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#define WATCHES_WAITING_MAX (4u * FM_WATCHES_MAX) // jobs that begin or end a watch
+
 // ---- beginning and end -------------------------------------------------------------------------
 
 // Condition variables use the same clock as everything else.
@@ -39,11 +41,19 @@ static bool posted_reserve(fm_mailbox *mailbox)
                       mailbox->posted_count + 1, sizeof(fm_host *));
 }
 
+// Everybody may see the world, however many commands wait. But views are asked for by clients that
+// leave and come again, too, so there is a limit.
+static bool fits(const fm_mailbox *mailbox, const fm_job *job)
+{
+    uint64_t most =
+        mailbox->config->inbox_commands_max + (job->kind == FM_JOB_WATCH ? WATCHES_WAITING_MAX : 0);
+    return fm_job_kinds[job->kind].always_fits || atomic_load(&job->host->jobs_waiting) < most;
+}
+
 fm_status fm_mailbox_post(fm_mailbox *mailbox, fm_job *job)
 {
     fm_host *host = job->host;
-    if (!fm_job_kinds[job->kind].always_fits &&
-        atomic_load(&host->jobs_waiting) >= mailbox->config->inbox_commands_max) {
+    if (!fits(mailbox, job)) {
         return FM_ERR_BUSY;
     }
     pthread_mutex_lock(&mailbox->lock);

@@ -19,11 +19,18 @@ void fm_outbox_close(fm_job *job, fm_status status)
     atomic_fetch_sub(&host->jobs_waiting, 1);
 }
 
-// Answer `stats` even while the journal cannot be written: it says why.
+// `stats` is answered even while the journal cannot be written: it says why. The end of a watch
+// tells nobody anything, and must not pile up until the disk works.
+static bool is_told_at_once(const fm_job *job)
+{
+    return job->kind == FM_JOB_UNWATCH ||
+           (fm_job_kinds[job->kind].is_harmless && fm_recording_is_watched(job->host));
+}
+
 void fm_outbox_finish(fm_mailbox *mailbox, fm_job *job, fm_status status)
 {
     fm_outbox_close(job, status);
-    if (job->kind == FM_JOB_STATS && fm_recording_is_watched(job->host)) {
+    if (is_told_at_once(job)) {
         fm_mailbox_emit(mailbox, &job->event, &job->event);
     } else {
         fm_outbox_emit(mailbox, job->host, &job->event);

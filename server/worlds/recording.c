@@ -318,13 +318,28 @@ void fm_recording_catch_up(fm_host *host)
 
 // ---- events ------------------------------------------------------------------------------------
 
+static size_t size_of(const fm_event *event)
+{
+    return event->kind == FM_EVENT_JOB ? fm_job_size((const fm_job *)event)
+                                       : ((const fm_publication *)event)->size;
+}
+
 bool fm_recording_hold(fm_host *host, fm_event *event)
 {
     if (host->recording.journal == NULL || !host->holds_back) {
         return false;
     }
+    host->recording.held_size += size_of(event);
     fm_events_append(&host->recording.held, event);
     return true;
+}
+
+static fm_events take_held(fm_host *host)
+{
+    fm_events held = host->recording.held;
+    host->recording.held = (fm_events){0};
+    host->recording.held_size = 0;
+    return held;
 }
 
 static bool has_rows(const fm_host *host)
@@ -367,17 +382,18 @@ void fm_recording_flush(fm_mailbox *mailbox, fm_host *host)
                      fm_journal_is_in_doubt(host->recording.journal);
     if (!must_wait) {
         fm_mailbox_note_known(mailbox, host, host->tick, host->digest);
-        fm_mailbox_emit(mailbox, host->recording.held.first, host->recording.held.last);
-        host->recording.held = (fm_events){0};
+        fm_events held = take_held(host);
+        fm_mailbox_emit(mailbox, held.first, held.last);
         return;
     }
     if (batch_of(host) == NULL) {
         return; // out of memory: they wait for the next round
     }
     fm_journal_batch *batch = host->recording.batch;
-    batch->held_first = host->recording.held.first;
-    batch->held_last = host->recording.held.last;
-    host->recording.held = (fm_events){0};
+    batch->held_size = host->recording.held_size;
+    fm_events held = take_held(host);
+    batch->held_first = held.first;
+    batch->held_last = held.last;
     host->recording.batch = NULL;
     batch->tick = host->tick;
     batch->digest = host->digest;
@@ -409,8 +425,7 @@ static void give_up(fm_mailbox *mailbox, fm_event *event, fm_status status)
 
 void fm_recording_give_up(fm_mailbox *mailbox, fm_host *host)
 {
-    give_up(mailbox, host->recording.held.first, FM_ERR_IO);
-    host->recording.held = (fm_events){0};
+    give_up(mailbox, take_held(host).first, FM_ERR_IO);
 }
 
 void fm_recording_released(void *context, void *owner, fm_journal_batch *batch, bool written)
@@ -636,9 +651,9 @@ void fm_recording_end(fm_host *host, fm_event *event, bool is_left)
     batch->tick = host->tick;
     batch->digest = host->digest;
     batch->is_left = is_left;
-    batch->held_first = host->recording.held.first;
-    batch->held_last = host->recording.held.last;
-    host->recording.held = (fm_events){0};
+    fm_events held = take_held(host);
+    batch->held_first = held.first;
+    batch->held_last = held.last;
     host->recording.journal = NULL;
     host->recording.batch = host->recording.last_batch = NULL;
     if (before != NULL) {

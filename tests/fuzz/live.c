@@ -161,7 +161,7 @@ static void take_answer(struct client *client, const msgpack_object *parts)
         client->open[at] = client->open[--client->open_count];
     }
     if (parts[2].type != MSGPACK_OBJECT_NIL) {
-        FM_ASSERT(parts[2].type == MSGPACK_OBJECT_MAP && parts[2].via.map.size == 3);
+        FM_ASSERT(parts[2].type == MSGPACK_OBJECT_MAP && parts[2].via.map.size >= 3);
         return;
     }
     FM_ASSERT(parts[3].type == MSGPACK_OBJECT_MAP);
@@ -275,6 +275,11 @@ static bool close_pipes(void)
         }
     }
     return closed;
+}
+
+struct fm_hub *fm_live_hub(void)
+{
+    return &live.hub;
 }
 
 // ---- clients -----------------------------------------------------------------------------------

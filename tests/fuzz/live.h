@@ -50,6 +50,9 @@ void fm_live_begin(const fm_config *config, const fm_config *worlds);
 /// Ends all worlds and sessions; asserts that nothing is left of them.
 void fm_live_end(void);
 
+/// The server, for tests that look inside.
+struct fm_hub *fm_live_hub(void);
+
 /// Connects a client, which has not sent hello. The old client of that number is disconnected
 /// first.
 void fm_live_connect(uint32_t client);

@@ -27,8 +27,11 @@ void ask_as(uint32_t client, fm_method method);
 /// call, which must be for this method, succeeded.
 void all_are_answered(fm_method method);
 
+/// The same, but fails the test when one of them has succeeded.
+void none_is_answered(fm_method method);
+
 /// One request of ADMIN, and its answer.
 void ask(fm_method method);
 
-/// The same for a request that must be refused.
+/// The same for a request that must be refused, or wait.
 void ask_in_vain(fm_method method);
