@@ -11,6 +11,7 @@
 #include "server/journal/journal_reader.h"
 
 #include <fcntl.h>
+#include <sanitizer/asan_interface.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -348,15 +349,163 @@ static void seek_ticks(fm_journal_reader *reader)
     }
 }
 
+// ---- SQLite's memory ----------------------------------------------------------------------------
+
+// SQLite asks for some hundred blocks in an input; from AddressSanitizer's allocator they took a
+// third of the time. Ours keeps free blocks by size. Bytes behind the end of a block, and free
+// blocks, are poisoned, so that reading a column beyond its end is noticed as before, and what is
+// in use is counted.
+#define BLOCK_BITS_MIN 5u // of the smallest blocks, with their head
+#define BLOCK_CLASSES  20u
+#define CHUNK_SIZE     ((size_t)1 << 24)
+
+struct block {
+    size_t size;        // asked for
+    uint32_t class;     // 1 << (BLOCK_BITS_MIN + class) bytes
+    struct block *next; // while it is free; else the first of its bytes
+};
+
+#define HEAD_SIZE offsetof(struct block, next)
+
+static struct {
+    struct block *free[BLOCK_CLASSES];
+    uint8_t *chunk; // never released
+    size_t chunk_left;
+    uint64_t in_use;
+} blocks;
+
+static struct block *block_of(void *bytes)
+{
+    return (struct block *)((uint8_t *)bytes - HEAD_SIZE);
+}
+
+static size_t size_of_class(uint32_t class)
+{
+    return (size_t)1 << (BLOCK_BITS_MIN + class);
+}
+
+static struct block *cut_block(uint32_t class)
+{
+    size_t size = size_of_class(class);
+    if (blocks.chunk_left < size) {
+        blocks.chunk = malloc(CHUNK_SIZE);
+        FM_ASSERT(blocks.chunk != NULL);
+        blocks.chunk_left = CHUNK_SIZE;
+        ASAN_POISON_MEMORY_REGION(blocks.chunk, CHUNK_SIZE);
+    }
+    struct block *block = (struct block *)blocks.chunk;
+    blocks.chunk += size;
+    blocks.chunk_left -= size;
+    ASAN_UNPOISON_MEMORY_REGION(block, HEAD_SIZE);
+    block->class = class;
+    return block;
+}
+
+static void *block_take(int wanted)
+{
+    size_t size = (size_t)wanted;
+    uint32_t class = 0;
+    while (class < BLOCK_CLASSES && size_of_class(class) < size + HEAD_SIZE) {
+        class += 1;
+    }
+    if (class == BLOCK_CLASSES) {
+        return NULL; // a damaged file may ask for anything
+    }
+    struct block *block = blocks.free[class];
+    if (block == NULL) {
+        block = cut_block(class);
+    } else {
+        ASAN_UNPOISON_MEMORY_REGION(&block->next, sizeof block->next);
+        blocks.free[class] = block->next;
+        ASAN_POISON_MEMORY_REGION(&block->next, sizeof block->next);
+    }
+    block->size = size;
+    ASAN_UNPOISON_MEMORY_REGION(&block->next, size);
+    blocks.in_use += 1;
+    return &block->next;
+}
+
+static void block_give(void *bytes)
+{
+    struct block *block = block_of(bytes);
+    ASAN_UNPOISON_MEMORY_REGION(&block->next, sizeof block->next);
+    block->next = blocks.free[block->class];
+    ASAN_POISON_MEMORY_REGION(&block->next, size_of_class(block->class) - HEAD_SIZE);
+    blocks.free[block->class] = block;
+    blocks.in_use -= 1;
+}
+
+static int block_size(void *bytes)
+{
+    return (int)block_of(bytes)->size;
+}
+
+static void *block_resize(void *bytes, int size)
+{
+    void *moved = block_take(size);
+    if (moved == NULL) {
+        return NULL;
+    }
+    int kept = block_size(bytes) < size ? block_size(bytes) : size;
+    memcpy(moved, bytes, (size_t)kept);
+    block_give(bytes);
+    return moved;
+}
+
+static int round_up(int size)
+{
+    return (size + 7) & ~7;
+}
+
+static int start_blocks(void *context)
+{
+    (void)context;
+    return SQLITE_OK;
+}
+
+static void stop_blocks(void *context)
+{
+    (void)context;
+}
+
 // One thread: SQLite needs no locks.
 static void set_up(void)
 {
+    static const sqlite3_mem_methods memory = {
+        .xMalloc = block_take,
+        .xFree = block_give,
+        .xRealloc = block_resize,
+        .xSize = block_size,
+        .xRoundup = round_up,
+        .xInit = start_blocks,
+        .xShutdown = stop_blocks,
+    };
     static bool done;
     if (!done) {
         done = sqlite3_config(SQLITE_CONFIG_SINGLETHREAD) == SQLITE_OK &&
-               sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK;
+               sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK &&
+               sqlite3_config(SQLITE_CONFIG_MALLOC, &memory) == SQLITE_OK;
         FM_ASSERT(done);
+        FM_ASSERT(sqlite3_initialize() == SQLITE_OK);
     }
+}
+
+static void read_journal(void)
+{
+    char error[FM_JOURNAL_ERROR_SIZE] = "";
+    fm_journal_reader *reader = NULL;
+    uint64_t in_use = blocks.in_use;
+    if (fm_journal_reader_open(path, &reader, error) != FM_OK) {
+        FM_ASSERT(reader == NULL);
+        check_error(error);
+    } else {
+        FM_ASSERT(strlen(fm_journal_reader_info(reader)->name) > 0);
+        read_rows(reader);
+        read_worlds(reader);
+        seek_ticks(reader);
+        fm_journal_reader_close(reader);
+    }
+    FM_ASSERT(blocks.in_use == in_use);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -372,17 +521,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     } else {
         make_journal(bytes + 1, size - 1);
     }
-    char error[FM_JOURNAL_ERROR_SIZE] = "";
-    fm_journal_reader *reader = NULL;
-    if (fm_journal_reader_open(path, &reader, error) != FM_OK) {
-        FM_ASSERT(reader == NULL);
-        check_error(error);
-        return 0;
-    }
-    FM_ASSERT(strlen(fm_journal_reader_info(reader)->name) > 0);
-    read_rows(reader);
-    read_worlds(reader);
-    seek_ticks(reader);
-    fm_journal_reader_close(reader);
+    read_journal();
     return 0;
 }
