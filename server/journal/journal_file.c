@@ -757,7 +757,12 @@ fm_status fm_journal_file_end(fm_journal_file *file, bool keep, char *error)
 {
     char path[PATH_SIZE];
     memcpy(path, file->path, sizeof path);
-    file_destroy(file); // moves what the WAL file holds to the database
+    // Closing moves what the WAL file holds to the database and waits for the disk: in vain if both
+    // are removed.
+    if (file->db != NULL) {
+        sqlite3_db_config(file->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !keep, NULL);
+    }
+    file_destroy(file);
     if (keep && !fm_journal_file_set_aside(path, "ended")) {
         snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: renaming it to .ended: %m", path);
         return FM_ERR_IO;
