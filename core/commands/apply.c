@@ -5,6 +5,7 @@
 
 #include "core/commands/apply.h"
 
+#include "core/commands/backlog.h"
 #include "core/commands/boarding.h"
 #include "core/commands/construction.h"
 #include "core/commands/costs.h"
@@ -130,11 +131,13 @@ void fm_world_apply(fm_world *world, const fm_command *command, fm_command_resul
         result->status = FM_ERR_NOT_READY;
         return;
     }
+    uint32_t edited_before = fm_world_interval(world)->edited_count;
     if (command->id != NULL) {
         apply_with_receipt(world, command, result);
     } else {
         commands[command->kind](world, command, result);
     }
+    fm_backlog_charge(world, command, edited_before);
     if (changes_sight(command->kind)) {
         fm_unit_index_forget(world);
     }

@@ -2,10 +2,57 @@
 
 #include "core/world/interval.h"
 
+#include "core/world/given_orders.h"
 #include "core/world/team.h"
 #include "core/world/true_map.h"
 #include "core/world/watched_view.h"
 #include "core/world/world_parts.h"
+
+#define KEPT_MIN 4096u // entries that a list keeps, however few it needs
+
+// A list that is empty gives most of its room back when it needed less than a quarter of it. Out of
+// memory it stays as it is.
+static void shrink(fm_world *world, void **list, uint32_t *capacity, uint32_t needed, size_t size)
+{
+    uint32_t kept = needed > KEPT_MIN ? needed : KEPT_MIN;
+    if (*capacity / 4 <= kept) {
+        return;
+    }
+    void *smaller = fm_memory_allocate(fm_world_memory(world), kept * size);
+    if (smaller != NULL) {
+        fm_memory_release(fm_world_memory(world), *list, *capacity * size);
+        *list = smaller;
+        *capacity = kept;
+    }
+}
+
+static void forget_divided(fm_world *world)
+{
+    struct fm_world_interval *interval = fm_world_edit_interval(world);
+    for (uint32_t i = 0; i < interval->ended_by_team_count; i++) {
+        struct fm_team *team = fm_team_of(world, interval->ended_by_team[i].team);
+        team->ended_count = team->ended_end = 0;
+    }
+    interval->ended_by_team_count = 0;
+}
+
+// Each list keeps what the last interval took, and those of ends what all orders may take.
+static void shrink_lists(fm_world *world)
+{
+    struct fm_world_interval *interval = fm_world_edit_interval(world);
+    uint64_t live = fm_world_orders(world)->live;
+    uint32_t ends = live > interval->ended_count ? (uint32_t)live : interval->ended_count;
+    if (interval->ended_by_team_capacity / 4 > ends) {
+        forget_divided(world);
+    }
+#define SHRINK(array, capacity, needed)                                                            \
+    shrink(world, (void **)&(array), &(capacity), (needed), sizeof *(array))
+    SHRINK(interval->ended, interval->ended_capacity, ends);
+    SHRINK(interval->ended_by_team, interval->ended_by_team_capacity, ends);
+    SHRINK(interval->removed, interval->removed_capacity, interval->removed_count);
+    SHRINK(interval->edited, interval->edited_capacity, interval->edited_count);
+#undef SHRINK
+}
 
 void fm_world_begin_interval(fm_world *world)
 {
@@ -14,14 +61,19 @@ void fm_world_begin_interval(fm_world *world)
         return;
     }
     interval->streamed = false;
+    if (fm_world_orders(world)->rest == NULL) { // else orders are to come that do not live yet
+        shrink_lists(world);
+    }
     interval->removed_count = 0;
     interval->ended_count = 0;
     interval->alert_count = 0;
     interval->edited_count = 0;
     fm_world_edit_map(world)->buildings_shown.changed = false;
     for (uint32_t team = 1; team <= fm_world_team_count(world); team++) {
-        if (fm_team_of(world, team)->delta != NULL) {
-            fm_knowledge_forget_learned(fm_team_of(world, team)->knowledge);
+        struct fm_team *of = fm_team_of(world, team);
+        of->noted_count = of->edited_count = 0;
+        if (of->delta != NULL) {
+            fm_knowledge_forget_learned(of->knowledge);
         }
     }
 }
@@ -43,6 +95,7 @@ void fm_interval_note_ended(fm_world *world, const fm_order_ended *ended)
     struct fm_world_interval *interval = fm_world_edit_interval(world);
     FM_ASSERT(interval->ended_count < interval->ended_capacity);
     interval->ended[interval->ended_count++] = *ended;
+    fm_team_of(world, ended->team)->noted_count += 1;
 }
 
 static bool reserve_alerts(fm_world *world, struct fm_view_delta *delta, uint32_t count)
@@ -68,4 +121,5 @@ void fm_interval_note_removed(fm_world *world, const fm_agent_left *left)
     struct fm_world_interval *interval = fm_world_edit_interval(world);
     FM_ASSERT(interval->removed_count < interval->removed_capacity);
     interval->removed[interval->removed_count++] = *left;
+    fm_team_of(world, left->team)->noted_count += 1;
 }

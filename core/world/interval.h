@@ -40,5 +40,6 @@ FM_CHECKED bool fm_interval_note_alert(fm_world *world, const fm_alert *alert);
 const struct fm_world_interval *fm_world_interval(const fm_world *world);
 struct fm_world_interval *fm_world_edit_interval(fm_world *world);
 
-/// Forgets what changed in views in the last tick, before anything new is noted.
+/// Forgets what changed in views in the last tick, before anything new is noted. Lists that have
+/// far more room than they needed shrink, but never below the ends of all orders.
 void fm_world_begin_interval(fm_world *world);

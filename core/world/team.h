@@ -32,6 +32,9 @@ struct fm_team {
     uint32_t exchanges;  // slots that it has got from other teams, or given to them
     // Where the ends of its orders stand since the last tick, see core/views/endings.h.
     uint32_t ended_count, ended_end;
+    // What commands and orders left to be told of it since the last tick, see
+    // core/commands/backlog.h: orders that ended and agents that left; cells that it edited.
+    uint32_t noted_count, edited_count;
     // See core/crowd/jam.h.
     struct fm_jam *jams; // that are worked on
     uint32_t jam_count;

@@ -258,6 +258,10 @@ static void describe_command(const fm_job *job, char *error)
     if (command->id_is_taken) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "command_id %llu: another command had this one",
                  (unsigned long long)command->id.id);
+    } else if (command->waits_for_tick) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "world %llu: too much has happened since the last tick: let the world tick first",
+                 (unsigned long long)job->host->number);
     } else if (kind == FM_COMMAND_SPAWN && job->status == FM_ERR_BLOCKED_CELL) {
         describe_spawn(job, error);
     } else if (command->by_name && (kind == FM_COMMAND_BUILD || kind == FM_COMMAND_DEMOLISH)) {

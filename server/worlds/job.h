@@ -68,6 +68,7 @@ typedef struct fm_job_command {
     fm_command_id id;   // command.id points here, if it has one
     uint8_t tag[FM_TAG_SIZE_MAX]; // command.tag points here
     bool id_is_taken;             // used by another command: the reason of the refusal
+    bool waits_for_tick;          // see core/commands/backlog.h: the reason of the refusal
 } fm_job_command;
 
 // A question.

@@ -3,6 +3,7 @@
 #include "server/worlds/jobs.h"
 
 #include "core/commands/apply.h"
+#include "core/commands/backlog.h"
 #include "core/commands/order_command.h"
 #include "core/commands/permit.h"
 #include "core/world/names.h"
@@ -203,6 +204,10 @@ static fm_status apply(const fm_config *config, fm_host *host, fm_job *job)
     }
     if (status != FM_OK) {
         return status;
+    }
+    if (!fm_backlog_admits(host->world, &command->command)) {
+        command->waits_for_tick = true;
+        return FM_ERR_LIMIT;
     }
     status = fm_recording_add_command(host, &command->command);
     if (status != FM_OK) {

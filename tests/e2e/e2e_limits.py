@@ -328,5 +328,36 @@ def subscriptions_of_one():
         admin.call("subscribe", world=world)
 
 
-run([subscriptions_of_one, rates, messages_and_bytes, connections_per_address, connections_per_second, over_ipv6,
+def orders_to_a_paused_world():
+    """Before a tick takes the ends of orders, there is an end to how many are kept."""
+    with tempfile.TemporaryDirectory() as folder:
+        with Server("--journal-dir", folder) as server:
+            admin = server.connect()
+            world = admin.call("world.create", name="w", generator="open", width=128, height=128, paused=True)["world"]
+            admin.call("team.create", world=world)
+            admin.call("team.create", world=world)
+            cells = [cell for i in range(2000) for cell in (i % 100, i // 100)]
+            names = admin.call("agent.spawn", world=world, team=1, cells=cells)["names"]
+            token = admin.call("token.create", role="player", world=world, team=1)["token"]
+            player = server.connect(hello=False)
+            player.call("hello", protocol=1, token=token)
+            before = admin.call("stats", world=world)["world"]["memory"]["bytes"]
+            rounds = 0
+            try:
+                while rounds < 200:
+                    player.call("agent.order", world=world, agents=names, kind="hold")
+                    rounds += 1
+            except RequestError as error:
+                assert error.name == "limit" and "let the world tick" in error.message, error
+            assert 10 <= rounds < 30, rounds
+            grown = admin.call("stats", world=world)["world"]["memory"]["bytes"] - before
+            assert grown < 20_000_000, grown
+            admin.call("world.step", world=world, ticks=3)
+            player.call("agent.order", world=world, agents=names, kind="hold")
+            digest = admin.call("world.step", world=world, ticks=1)["digest"]
+        with Server("--journal-dir", folder) as server:
+            assert server.connect().call("world.info", world=world)["digest"] == digest
+
+
+run([orders_to_a_paused_world, subscriptions_of_one, rates, messages_and_bytes, connections_per_address, connections_per_second, over_ipv6,
      wrong_tokens, silent_clients, stopped_client, slow_messages, tokens_are_read_again])

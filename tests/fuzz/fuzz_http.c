@@ -134,7 +134,8 @@ static void check_answer(struct pipe *pipe, fm_frame *const *frames, uint32_t co
     FM_ASSERT(end != NULL && end + 4 == head + frames[0]->size);
     pipe->is_socket = strncmp(head + 9, "101 ", 4) == 0;
     if (count == 2) {
-        FM_ASSERT(pipe->base.is_loopback || memcmp(frames[1]->bytes, "fogmarch_", 9) != 0);
+        FM_ASSERT(pipe->base.is_loopback || frames[1]->size < 9 ||
+                  memcmp(frames[1]->bytes, "fogmarch_", 9) != 0);
         FM_ASSERT(length != NULL && strtoull(length + 18, NULL, 10) == frames[1]->size);
     }
 }
@@ -290,8 +291,8 @@ static void end_pipe(uint32_t index)
     free(pipe);
 }
 
-// A block of its own, so that a read past its end is noticed. Those of one byte come by the thousand
-// and share one, which nobody may read once it was received.
+// A block of its own, so that a read past its end is noticed. Those of one byte come by the
+// thousand and share one, which nobody may read once it was received.
 static void deliver(struct pipe *pipe, const uint8_t *bytes, size_t size)
 {
     static uint8_t *one;

@@ -1,0 +1,60 @@
+// core/commands/backlog.c: see backlog.h.
+
+#include "core/commands/backlog.h"
+
+#include "core/world/agent_marks.h"
+#include "core/world/interval.h"
+#include "core/world/team.h"
+#include "core/world/world_parts.h"
+
+// What was noted since the last tick, and how many agents may have been there.
+struct backlog {
+    uint64_t noted, edited, places;
+};
+
+static struct backlog backlog_of(const fm_world *world, uint32_t team)
+{
+    const struct fm_world_interval *interval = fm_world_interval(world);
+    if (interval->streamed) {
+        return (struct backlog){0};
+    }
+    if (team == FM_ALL_TEAMS || !fm_world_has_team(world, team)) {
+        return (struct backlog){.noted = (uint64_t)interval->ended_count + interval->removed_count,
+                                .edited = interval->edited_count,
+                                .places = fm_world_agents(world)->slot_count};
+    }
+    const struct fm_team *own = fm_team_of(world, team);
+    return (struct backlog){
+        .noted = own->noted_count, .edited = own->edited_count, .places = own->member_count};
+}
+
+static uint64_t cells_of(const fm_command *command)
+{
+    // A building that goes edits no more cells than it did when it came.
+    bool edits = command->kind == FM_COMMAND_TERRAIN || command->kind == FM_COMMAND_BUILD;
+    uint64_t cells = edits ? command->cell_count : 0;
+    for (uint32_t i = 0; edits && i < command->rect_count; i++) {
+        cells += (uint64_t)command->rects[i].width * command->rects[i].height;
+    }
+    return cells;
+}
+
+bool fm_backlog_admits(const fm_world *world, const fm_command *command)
+{
+    struct backlog backlog = backlog_of(world, command->team);
+    uint64_t noted_max = FM_BACKLOG_BASE + FM_BACKLOG_PER_AGENT * backlog.places;
+    uint64_t cells = cells_of(command);
+    bool agents_fit = backlog.noted == 0 || command->agent_count == 0 ||
+                      backlog.noted + command->agent_count <= noted_max;
+    bool cells_fit =
+        backlog.edited == 0 || cells == 0 || backlog.edited + cells <= FM_BACKLOG_EDITS;
+    return agents_fit && cells_fit;
+}
+
+void fm_backlog_charge(fm_world *world, const fm_command *command, uint32_t edited_before)
+{
+    if (command->team != FM_ALL_TEAMS && fm_world_has_team(world, command->team)) {
+        fm_team_of(world, command->team)->edited_count +=
+            fm_world_interval(world)->edited_count - edited_before;
+    }
+}

@@ -1,0 +1,23 @@
+// core/commands/backlog.h: how much commands may leave to be told between two ticks.
+//
+// Views list which orders ended, which agents left and which cells were edited since the last tick.
+// In a world that is paused nothing takes these lists, and every order to many units adds to them.
+// So who applies commands asks first. What a team is allowed depends on that team alone, so that it
+// learns nothing of others.
+//
+// A replay does not ask: what was once carried out is carried out again.
+
+#pragma once
+
+#include "core/world/world.h"
+
+#define FM_BACKLOG_BASE      16384u                      // ends and agents that left, of one team
+#define FM_BACKLOG_PER_AGENT 8u                          // more, for each place that its agents had
+#define FM_BACKLOG_EDITS     (4u * FM_COMMAND_CELLS_MAX) // cells that one team edited
+
+/// Whether a command may come after all that came since the last tick. One command alone is never
+/// too much. A command of FM_ALL_TEAMS is judged by what all teams have left to be told.
+bool fm_backlog_admits(const fm_world *world, const fm_command *command);
+
+/// Counts the cells that a command of a team has edited.
+void fm_backlog_charge(fm_world *world, const fm_command *command, uint32_t edited_before);
