@@ -422,9 +422,10 @@ static void answer_ping(fm_client *client, const msgpack_object *ping)
 void fm_client_tell(fm_client *client, fm_notification notification, const msgpack_object *params)
 {
     if (client->on_notification != NULL) {
+        bool was_delivering = client->delivering;
         client->delivering = true;
         client->on_notification(client->notification_context, notification, params);
-        client->delivering = false;
+        client->delivering = was_delivering;
     }
 }
 

@@ -2,246 +2,27 @@
 // follow_ms.
 //
 // A client is on one node at a time. It goes to another one when its connection ends, when a
-// request is answered `moved`, and when a world that it views ends here but goes on elsewhere. It
-// asks the known nodes where the world is, repeatedly, with growing pauses. It uses separate
-// connections for that, each a client without hooks; the right one is taken over, with the
-// subscriptions that were made on it, and requests without an answer are sent again under their old
-// ids. Commands have a command_id, so that each is carried out once.
+// request is answered `moved`, and when a world that it views ends here but goes on elsewhere; but
+// not away from the world of another view (clients/README.md, Views of several worlds). It asks the
+// known nodes where the world is, repeatedly, with growing pauses. It uses separate connections for
+// that, each a client without hooks; the right one is taken over, with the subscriptions that were
+// made on it, and requests without an answer are sent again under their old ids. Commands have a
+// command_id, so that each is carried out once.
 //
 // The program sees subscription numbers made here, which stay when nodes change.
 
-#include "clients/c/client.h"
+#include "clients/c/follow.h"
 
 #include "clients/c/connect.h"
 #include "clients/c/repeats.h"
-#include "clients/c/silence.h"
 
 #include <msgpack.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
-#define NODES_MAX      64u
-#define ADDRESS_SIZE   256u
-#define GONE_MS        3000u // so long all must know no such world: a new node knows of none yet
-#define PAUSE_FIRST_MS 50u
-#define PAUSE_LAST_MS  1000u
-
-// What the program subscribed to.
-struct subscription {
-    uint64_t number, node_number; // the program's; the node's, 0: none yet
-    fm_method method;
-    fm_params params; // as it subscribed, without rect, stream and since
-    uint64_t world, stream, tick;
-    uint64_t rect[4]; // that it showed last
-    bool has_rect, was_answered, is_over;
-    bool asks; // its world has ended on this node and may continue elsewhere
-};
-
-struct fm_follow {
-    char nodes[NODES_MAX][ADDRESS_SIZE]; // the best guess first
-    bool refused[NODES_MAX];             // it refused hello in this search
-    uint32_t node_count;
-    bool is_on;     // the server is a node of a cluster
-    bool is_lost;   // permanently
-    bool is_moving; // a search is under way
-    bool wants;     // a request was answered `moved`
-    uint64_t wanted_world;
-    uint64_t command_id;     // the last
-    char used[ADDRESS_SIZE]; // where it connected first
-    char token[257], resume[FM_CLIENT_RESUME_SIZE], ca_file[4096];
-    char place[ADDRESS_SIZE], ticket[256]; // where `moved` says that the world is
-    struct subscription *subscriptions;
-    uint32_t subscription_count, subscription_capacity;
-    uint64_t last_number;
-    uint64_t continuing;       // number of the subscription that is being repeated; 0: none
-    fm_params scratch;         // of the request that is being sent
-    fm_silence silence;        // of the node that it is on
-    char silent[ADDRESS_SIZE]; // the node that it has left because it was silent; empty: none
-    uint64_t silent_until_ms;  // when to ask it as well
-    char reason[FM_ERROR_TEXT_SIZE];
-};
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-// ---- parameters ---------------------------------------------------------------------------------
-
-// One entry of packed parameters.
-struct entry {
-    char name[32];
-    uint64_t number; // 0 where it is none
-    const char *bytes;
-    size_t size;
-};
-
-// @return false at the end
-static bool next_entry(const fm_params *params, size_t *at, struct entry *entry)
-{
-    size_t begin = *at;
-    msgpack_unpacked key, value;
-    msgpack_unpacked_init(&key);
-    msgpack_unpacked_init(&value);
-    bool good =
-        begin < params->size &&
-        msgpack_unpack_next(&key, params->bytes, params->size, at) == MSGPACK_UNPACK_SUCCESS &&
-        msgpack_unpack_next(&value, params->bytes, params->size, at) == MSGPACK_UNPACK_SUCCESS &&
-        key.data.type == MSGPACK_OBJECT_STR;
-    if (good) {
-        bool is_number = value.data.type == MSGPACK_OBJECT_POSITIVE_INTEGER;
-        *entry = (struct entry){.number = is_number ? value.data.via.u64 : 0,
-                                .bytes = params->bytes + begin,
-                                .size = *at - begin};
-        snprintf(entry->name, sizeof entry->name, "%.*s", (int)key.data.via.str.size,
-                 key.data.via.str.ptr);
-    }
-    msgpack_unpacked_destroy(&key);
-    msgpack_unpacked_destroy(&value);
-    return good;
-}
-
-static bool is_field(const struct entry *entry, fm_field field)
-{
-    return strcmp(entry->name, fm_field_name(field)) == 0;
-}
-
-static void append_entry(fm_params *params, const struct entry *entry)
-{
-    size_t size = params->size + entry->size;
-    char *grown = size > params->capacity ? realloc(params->bytes, 2 * size) : params->bytes;
-    if (grown == NULL) {
-        params->failed = true;
-        return;
-    }
-    params->capacity = size > params->capacity ? 2 * size : params->capacity;
-    params->bytes = grown;
-    memcpy(params->bytes + params->size, entry->bytes, entry->size);
-    params->size = size;
-    params->count++;
-}
-
-// ---- subscriptions ------------------------------------------------------------------------------
-
-static struct subscription *find(const struct fm_follow *follow, uint64_t node_number)
-{
-    for (uint32_t i = 0; i < follow->subscription_count; i++) {
-        struct subscription *one = &follow->subscriptions[i];
-        if (node_number != 0 && one->node_number == node_number && !one->is_over) {
-            return one;
-        }
-    }
-    return NULL;
-}
-
-static struct subscription *find_of_program(const struct fm_follow *follow, uint64_t number)
-{
-    for (uint32_t i = 0; i < follow->subscription_count; i++) {
-        if (follow->subscriptions[i].number == number) {
-            return &follow->subscriptions[i];
-        }
-    }
-    return NULL;
-}
-
-static void forget_those_over(struct fm_follow *follow)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < follow->subscription_count; i++) {
-        if (follow->subscriptions[i].is_over) {
-            fm_params_fini(&follow->subscriptions[i].params);
-        } else {
-            follow->subscriptions[kept++] = follow->subscriptions[i];
-        }
-    }
-    follow->subscription_count = kept;
-}
-
-// The subscription by the node's number, for which notifications may come before the answer to
-// subscribe.
-// @return NULL when out of memory
-static struct subscription *meet(struct fm_follow *follow, uint64_t node_number)
-{
-    struct subscription *one = find(follow, node_number);
-    if (one != NULL) {
-        return one;
-    }
-    one = follow->continuing == 0 ? NULL : find_of_program(follow, follow->continuing);
-    if (one != NULL && one->node_number == 0) {
-        one->node_number = node_number;
-        return one;
-    }
-    if (follow->subscription_count == follow->subscription_capacity) {
-        uint32_t capacity = 2 * follow->subscription_capacity + 4;
-        struct subscription *grown = realloc(follow->subscriptions, capacity * sizeof *grown);
-        if (grown == NULL) {
-            return NULL;
-        }
-        follow->subscriptions = grown;
-        follow->subscription_capacity = capacity;
-    }
-    one = &follow->subscriptions[follow->subscription_count++];
-    *one = (struct subscription){.number = ++follow->last_number, .node_number = node_number};
-    fm_params_init(&one->params);
-    return one;
-}
-
-// The request, as it was sent: [0, id, method, [{...}]].
-static void note_request(struct subscription *one, const struct fm_client_pending *request)
-{
-    msgpack_unpacked whole;
-    msgpack_unpacked_init(&whole);
-    size_t at = 0;
-    if (msgpack_unpack_next(&whole, request->bytes, request->size, &at) != MSGPACK_UNPACK_SUCCESS) {
-        msgpack_unpacked_destroy(&whole);
-        return;
-    }
-    const msgpack_object *map = &whole.data.via.array.ptr[3].via.array.ptr[0];
-    msgpack_sbuffer packed;
-    msgpack_sbuffer_init(&packed);
-    msgpack_packer packer;
-    msgpack_packer_init(&packer, &packed, msgpack_sbuffer_write);
-    for (uint32_t i = 0; i < map->via.map.size; i++) {
-        (void)!msgpack_pack_object(&packer, map->via.map.ptr[i].key);
-        (void)!msgpack_pack_object(&packer, map->via.map.ptr[i].val);
-    }
-    const fm_params given = {.bytes = packed.data, .size = packed.size};
-    struct entry entry;
-    fm_params_clear(&one->params);
-    for (at = 0; next_entry(&given, &at, &entry);) {
-        if (!is_field(&entry, FM_FIELD_STREAM) && !is_field(&entry, FM_FIELD_SINCE)) {
-            append_entry(&one->params, &entry);
-        }
-    }
-    msgpack_sbuffer_destroy(&packed);
-    msgpack_unpacked_destroy(&whole);
-    one->method = request->method;
-    one->world = request->world;
-    one->was_answered = true;
-}
-
-static void note_rect(struct subscription *one, const msgpack_object *params)
-{
-    fm_numbers rect = fm_object_numbers(params, "rect");
-    for (uint32_t i = 0; rect.count == 4 && i < 4; i++) {
-        one->rect[i] = fm_numbers_at(rect, i);
-        one->has_rect = true;
-    }
-}
-
-// Writes a number into an entry of a map.
-static void put_number(msgpack_object *map, const char *name, uint64_t number)
-{
-    msgpack_object *value = (msgpack_object *)fm_object_get(map, name);
-    if (value != NULL && value->type == MSGPACK_OBJECT_POSITIVE_INTEGER) {
-        value->via.u64 = number;
-    }
-}
+#define FIRST_MS 5000u // so long only the oldest view's world is looked for, then others as well
 
 // ---- hooks: requests and what comes in ----------------------------------------------------------
 
@@ -251,20 +32,23 @@ static const fm_params *prepare(fm_client *client, fm_method method, const fm_pa
 {
     struct fm_follow *follow = client->follow;
     bool needs_id = follow->is_on && fm_takes_command_id(method), changed = false;
-    struct entry entry;
+    struct fm_entry entry;
     fm_params_clear(&follow->scratch);
-    for (size_t at = 0; params != NULL && next_entry(params, &at, &entry);) {
-        if (is_field(&entry, FM_FIELD_WORLD)) {
+    for (size_t at = 0; params != NULL && fm_entry_next(params, &at, &entry);) {
+        if (fm_entry_is(&entry, FM_FIELD_WORLD)) {
             *world = entry.number;
         }
-        needs_id = needs_id && !is_field(&entry, FM_FIELD_COMMAND_ID);
-        const struct subscription *one =
-            is_field(&entry, FM_FIELD_SUBSCRIPTION) ? find_of_program(follow, entry.number) : NULL;
+        needs_id = needs_id && !fm_entry_is(&entry, FM_FIELD_COMMAND_ID);
+        struct subscription *one = fm_entry_is(&entry, FM_FIELD_SUBSCRIPTION)
+                                       ? fm_views_of_program(follow, entry.number)
+                                       : NULL;
         if (one != NULL) {
             fm_params_uint(&follow->scratch, FM_FIELD_SUBSCRIPTION, one->node_number);
             changed = true;
+            one->is_over = one->is_over || method == FM_METHOD_UNSUBSCRIBE ||
+                           method == FM_METHOD_DEBUG_UNSUBSCRIBE;
         } else {
-            append_entry(&follow->scratch, &entry);
+            fm_entry_append(&follow->scratch, &entry);
         }
     }
     if (needs_id) {
@@ -273,44 +57,27 @@ static const fm_params *prepare(fm_client *client, fm_method method, const fm_pa
     return needs_id || changed ? &follow->scratch : params;
 }
 
-// Whether to go to a world's node: not away from the world of the program's views.
-static bool may_go(const struct fm_follow *follow, uint64_t world)
-{
-    bool may = follow->is_on && world != 0;
-    for (uint32_t i = 0; may && i < follow->subscription_count; i++) {
-        const struct subscription *one = &follow->subscriptions[i];
-        may = one->is_over || !one->was_answered || one->world == world;
-    }
-    return may;
-}
-
-static void note_place(struct fm_follow *follow, const msgpack_object *moved)
-{
-    follow->place[0] = follow->ticket[0] = '\0';
-    fm_object_text(moved, "tcp", follow->place, sizeof follow->place);
-    fm_object_text(moved, "ticket", follow->ticket, sizeof follow->ticket);
-}
-
 static bool holds(fm_client *client, struct fm_client_pending *request,
                   const fm_client_error *error, msgpack_object *result)
 {
     struct fm_follow *follow = client->follow;
     if (error != NULL) {
-        request->refused = error->status == FM_ERR_MOVED && may_go(follow, request->world);
+        request->refused = error->status == FM_ERR_MOVED && fm_views_may_go(follow, request->world);
         if (request->refused) {
             follow->wants = true;
             follow->wanted_world = request->world;
-            note_place(follow, result);
+            fm_follow_note_place(follow, result);
             snprintf(follow->reason, sizeof follow->reason, "%s", error->message);
         }
         return request->refused;
     }
     if (request->method == FM_METHOD_SUBSCRIBE || request->method == FM_METHOD_DEBUG_SUBSCRIBE) {
-        struct subscription *one = meet(follow, fm_object_uint(result, "subscription", 0));
+        struct subscription *one =
+            fm_views_meet(follow, fm_object_uint(result, "subscription", 0), request->world);
         if (one != NULL) {
-            note_request(one, request);
+            fm_views_note_request(one, request);
             one->stream = fm_object_uint(result, "stream", 0);
-            put_number(result, "subscription", one->number);
+            fm_follow_put_number(result, "subscription", one->number);
         }
     }
     return false;
@@ -318,31 +85,53 @@ static bool holds(fm_client *client, struct fm_client_pending *request,
 
 static void rename_entry(fm_client *client, msgpack_object *map)
 {
-    const struct subscription *one = find(client->follow, fm_object_uint(map, "subscription", 0));
+    uint64_t node_number = fm_object_uint(map, "subscription", 0);
+    const struct subscription *one =
+        node_number == 0 ? NULL : fm_views_meet(client->follow, node_number, 0);
     if (one != NULL) {
-        put_number(map, "subscription", one->number);
+        fm_follow_put_number(map, "subscription", one->number);
     }
+}
+
+static bool has_place(const msgpack_object *moved)
+{
+    char address[ADDRESS_SIZE];
+    return fm_object_text(moved, "tcp", address, sizeof address) && address[0] != '\0';
 }
 
 static bool routes(fm_client *client, fm_notification notification, msgpack_object *params)
 {
     struct fm_follow *follow = client->follow;
     uint64_t node_number = fm_object_uint(params, "subscription", 0);
-    struct subscription *one = node_number == 0 ? NULL : meet(follow, node_number);
+    struct subscription *one =
+        node_number == 0 ? NULL
+                         : fm_views_meet(follow, node_number, fm_object_uint(params, "world", 0));
     if (one == NULL) {
         return true;
     }
+    if (one->is_over) {
+        return false; // it was under way when the program ended the view
+    }
+    bool is_moved = notification == FM_NOTIFY_MOVED;
     one->tick = fm_object_uint(params, "tick", one->tick);
-    note_rect(one, params);
-    if (notification == FM_NOTIFY_MOVED && follow->is_on && one->world != 0) {
+    fm_views_note_rect(one, params);
+    fm_follow_put_number(params, "subscription", one->number);
+    if (!is_moved && notification != FM_NOTIFY_WORLD_ENDED) {
+        one->is_over = notification == FM_NOTIFY_DEBUG && fm_object_get(params, "ended") != NULL;
+        return true;
+    }
+    if (!follow->is_on || one->world == 0 ||
+        (is_moved && has_place(params) && !fm_views_may_go(follow, one->world))) {
+        one->is_over = true;
+        return true;
+    }
+    fm_look_begin(one, !is_moved);
+    if (is_moved && fm_views_may_go(follow, one->world)) {
         follow->wants = true;
         follow->wanted_world = one->world;
-        note_place(follow, params);
-        return false;
+        fm_follow_note_place(follow, params);
     }
-    one->asks = notification == FM_NOTIFY_WORLD_ENDED && follow->is_on && one->world != 0;
-    put_number(params, "subscription", one->number);
-    return !one->asks;
+    return false;
 }
 
 // ---- nodes --------------------------------------------------------------------------------------
@@ -391,7 +180,7 @@ static void greeted(fm_client *client, const msgpack_object *result)
     char here[ADDRESS_SIZE];
     snprintf(here, sizeof here, "%s", client->follow->nodes[0]);
     settle(client->follow, here, result);
-    client->follow->silence = fm_silence_begin(client->traffic.bytes_in, now_ms());
+    client->follow->silence = fm_silence_begin(client->traffic.bytes_in, fm_follow_now_ms());
 }
 
 // ---- looking for a world ------------------------------------------------------------------------
@@ -417,7 +206,7 @@ static void on_probe_notification(void *context, fm_notification notification,
 static bool is_silent(const struct fm_follow *follow, const char *address)
 {
     return follow->node_count > 1 && strcmp(follow->silent, address) == 0 &&
-           now_ms() < follow->silent_until_ms;
+           fm_follow_now_ms() < follow->silent_until_ms;
 }
 
 static void note_refusal(struct fm_follow *follow, const char *address)
@@ -501,14 +290,49 @@ static bool locate(struct probe *probe, uint64_t world)
     return greet(probe, address);
 }
 
-static bool subscribe(struct probe *probe, struct subscription *one)
+// Whether a world may still come to a node that answered so.
+static bool is_not_here(fm_status status)
+{
+    return status == FM_ERR_MOVED || status == FM_ERR_NO_WORLD || status == FM_ERR_NOT_READY;
+}
+
+static bool is_other(const struct subscription *one, uint64_t world)
+{
+    return !one->is_over && one->world != 0 && one->world != world;
+}
+
+// As locate(); where the world is not found, perhaps another one that is viewed.
+// @param sought  receives the world that was found
+static bool locate_any(struct probe *probe, uint64_t world, bool tries_others, uint64_t *sought)
+{
+    const struct fm_follow *follow = probe->owner->follow;
+    *sought = world;
+    if (world == 0 || locate(probe, world)) {
+        return true;
+    }
+    fm_client_error first = probe->error;
+    for (uint32_t i = 0; tries_others && i < follow->subscription_count; i++) {
+        uint64_t other = follow->subscriptions[i].world;
+        if (probe->client == NULL || !is_not_here(probe->error.status)) {
+            return false;
+        }
+        if (is_other(&follow->subscriptions[i], world) && locate(probe, other)) {
+            *sought = other;
+            return true;
+        }
+    }
+    probe->error = first;
+    return false;
+}
+
+static fm_status subscribe(struct probe *probe, struct subscription *one)
 {
     fm_params params;
     fm_params_init(&params);
-    struct entry entry;
-    for (size_t at = 0; next_entry(&one->params, &at, &entry);) {
-        if (!one->has_rect || !is_field(&entry, FM_FIELD_RECT)) {
-            append_entry(&params, &entry);
+    struct fm_entry entry;
+    for (size_t at = 0; fm_entry_next(&one->params, &at, &entry);) {
+        if (!one->has_rect || !fm_entry_is(&entry, FM_FIELD_RECT)) {
+            fm_entry_append(&params, &entry);
         }
     }
     if (one->method == FM_METHOD_SUBSCRIBE && one->has_rect && one->stream != 0) {
@@ -523,32 +347,46 @@ static bool subscribe(struct probe *probe, struct subscription *one)
     probe->owner->follow->continuing = 0;
     fm_params_fini(&params);
     // A callback may have made the list longer.
-    one = find_of_program(probe->owner->follow, number);
+    one = fm_views_of_program(probe->owner->follow, number);
     if (status != FM_OK) {
         probe->error = *fm_client_error_last(probe->client);
-        return false;
-    }
-    if (one != NULL) {
+    } else if (one != NULL) {
         one->node_number = fm_object_uint(result, "subscription", 0);
         one->stream = fm_object_uint(result, "stream", 0);
     }
-    return true;
+    return status;
 }
 
-// Makes the program's subscriptions again. Those of other worlds, which this node does not have,
-// end.
-static bool subscribe_all(struct probe *probe)
+// Makes the program's subscriptions again. What this node does not have is looked for from there.
+// @param sought  world that it must have
+static bool subscribe_all(struct probe *probe, uint64_t sought)
 {
     struct fm_follow *follow = probe->owner->follow;
-    forget_those_over(follow);
-    for (uint32_t i = 0; i < follow->subscription_count; i++) {
-        follow->subscriptions[i].node_number = 0;
-    }
+    fm_views_forget_those_over(follow);
+    follow->wants = false;
     for (uint32_t i = 0; i < follow->subscription_count; i++) {
         struct subscription *one = &follow->subscriptions[i];
+        one->node_number = 0;
+        one->is_sought = false;
         one->is_over = !one->was_answered; // its request waits and will be sent again
-        if (!one->is_over && !subscribe(probe, one)) {
+    }
+    for (uint32_t i = 0, count = follow->subscription_count; i < count; i++) {
+        if (follow->subscriptions[i].is_over) {
+            continue;
+        }
+        fm_status status = subscribe(probe, &follow->subscriptions[i]);
+        struct subscription *one = &follow->subscriptions[i];
+        bool is_debug = one->method == FM_METHOD_DEBUG_SUBSCRIBE;
+        if (status == FM_OK) {
+            continue;
+        }
+        if (status == FM_ERR_IO || (one->world == sought && (!is_debug || is_not_here(status)))) {
             return false;
+        }
+        if (is_not_here(status)) {
+            fm_look_begin(one, false);
+        } else {
+            fm_views_end(probe->owner, one, FM_NOTIFY_MOVED, NULL);
         }
     }
     return true;
@@ -576,18 +414,20 @@ static void repeat_requests(fm_client *client)
 }
 
 // Tries one node, or the one that it names. @return false with probe->error
-static bool try_node(struct probe *probe, const char *address, uint64_t world)
+static bool try_node(struct probe *probe, const char *address, uint64_t world, bool tries_others)
 {
     fm_client *owner = probe->owner;
+    uint64_t sought;
     char node[ADDRESS_SIZE];
     snprintf(node, sizeof node, "%s", address); // which may be a place in the list that changes
-    if (!greet(probe, node) || (world != 0 && !locate(probe, world)) || !subscribe_all(probe)) {
+    if (!greet(probe, node) || !locate_any(probe, world, tries_others, &sought) ||
+        !subscribe_all(probe, sought)) {
         return false;
     }
     put_node(owner->follow, 0, probe->address);
     owner->follow->ticket[0] = owner->follow->silent[0] = '\0';
     fm_client_exchange(owner, probe->client);
-    owner->follow->silence = fm_silence_begin(owner->traffic.bytes_in, now_ms());
+    owner->follow->silence = fm_silence_begin(owner->traffic.bytes_in, fm_follow_now_ms());
     repeat_requests(owner);
     (void)!fm_client_flush(owner); // a failure shows when reading
     return true;
@@ -599,23 +439,26 @@ static void pause_ms(uint64_t ms)
     nanosleep(&time, NULL); // a signal ends it early: then it asks again sooner
 }
 
-typedef enum finding {
-    FOUND,
-    GONE, // there is no such world
-    LOST, // no node had it in time
-} finding;
+static bool has_others(const struct fm_follow *follow, uint64_t world)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < follow->subscription_count; i++) {
+        has = has || is_other(&follow->subscriptions[i], world);
+    }
+    return has;
+}
 
 // Searches for a world's node and connects to it. 0: any node.
-static finding seek(fm_client *client, uint64_t world)
+static bool seek(fm_client *client, uint64_t world)
 {
     struct fm_follow *follow = client->follow;
     struct probe probe = {.owner = client};
-    uint64_t begin_ms = now_ms(), gone_since_ms = 0, wait_ms = PAUSE_FIRST_MS;
+    uint64_t begin_ms = fm_follow_now_ms(), gone_since_ms = 0, wait_ms = PAUSE_FIRST_MS;
     memset(follow->refused, 0, sizeof follow->refused);
     put_node(follow, 0, follow->place);
     follow->place[0] = '\0';
     client->broken = false; // callbacks may send; it goes out when a node is found
-    for (bool any = true; any && now_ms() - begin_ms < client->options.follow_ms;) {
+    for (bool any = true; any && fm_follow_now_ms() - begin_ms < client->options.follow_ms;) {
         any = false;
         for (uint32_t i = 0; i < follow->node_count; i++) {
             if (follow->refused[i]) {
@@ -625,23 +468,27 @@ static finding seek(fm_client *client, uint64_t world)
             if (is_silent(follow, follow->nodes[i])) {
                 continue;
             }
-            bool found = try_node(&probe, follow->nodes[i], world);
+            bool is_old = gone_since_ms != 0 && fm_follow_now_ms() - gone_since_ms > GONE_MS;
+            bool tries_others = is_old || fm_follow_now_ms() - begin_ms > FIRST_MS;
+            bool found = try_node(&probe, follow->nodes[i], world, tries_others);
             hang_up(&probe);
             if (found) {
-                return FOUND;
+                return true;
             }
             snprintf(follow->reason, sizeof follow->reason, "%.60s: %.170s", probe.address,
                      probe.error.message);
             bool is_gone = probe.error.status == FM_ERR_NO_WORLD;
-            gone_since_ms = !is_gone ? 0 : gone_since_ms != 0 ? gone_since_ms : now_ms();
-            if (is_gone && now_ms() - gone_since_ms > GONE_MS) {
-                return GONE;
+            gone_since_ms = !is_gone ? 0 : gone_since_ms != 0 ? gone_since_ms : fm_follow_now_ms();
+            if (is_gone && fm_follow_now_ms() - gone_since_ms > GONE_MS &&
+                !has_others(follow, world)) {
+                return false;
             }
         }
-        pause_ms(wait_ms / 2 + now_ms() % (wait_ms / 2)); // clients of one node do not come at once
+        pause_ms(wait_ms / 2 +
+                 fm_follow_now_ms() % (wait_ms / 2)); // clients of one node do not come at once
         wait_ms = 2 * wait_ms < PAUSE_LAST_MS ? 2 * wait_ms : PAUSE_LAST_MS;
     }
-    return LOST;
+    return false;
 }
 
 // ---- hooks: going -------------------------------------------------------------------------------
@@ -664,44 +511,6 @@ static uint64_t world_of(const fm_client *client)
     return 0;
 }
 
-static bool asks(const struct fm_follow *follow)
-{
-    for (uint32_t i = 0; i < follow->subscription_count; i++) {
-        if (follow->subscriptions[i].asks) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Notifies the program of worlds that have ended.
-static void tell_ends(fm_client *client)
-{
-    struct fm_follow *follow = client->follow;
-    for (uint32_t i = 0; i < follow->subscription_count; i++) {
-        struct subscription *one = &follow->subscriptions[i];
-        if (!one->asks) {
-            continue;
-        }
-        one->asks = false;
-        one->is_over = true;
-        msgpack_object_kv entries[2];
-        const char *const names[] = {"subscription", "world"};
-        const uint64_t values[] = {one->number, one->world};
-        for (uint32_t j = 0; j < 2; j++) {
-            entries[j].key.type = MSGPACK_OBJECT_STR;
-            entries[j].key.via.str.ptr = names[j];
-            entries[j].key.via.str.size = (uint32_t)strlen(names[j]);
-            entries[j].val.type = MSGPACK_OBJECT_POSITIVE_INTEGER;
-            entries[j].val.via.u64 = values[j];
-        }
-        msgpack_object map = {.type = MSGPACK_OBJECT_MAP};
-        map.via.map.size = 2;
-        map.via.map.ptr = entries;
-        fm_client_tell(client, FM_NOTIFY_WORLD_ENDED, &map);
-    }
-}
-
 static void give_up(fm_client *client, uint64_t world)
 {
     struct fm_follow *follow = client->follow;
@@ -713,30 +522,47 @@ static void give_up(fm_client *client, uint64_t world)
     fm_client_break(client, text);
 }
 
+static bool has_one_over(const struct fm_follow *follow)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < follow->subscription_count; i++) {
+        has = has || follow->subscriptions[i].is_over;
+    }
+    return has;
+}
+
+static bool unsubscribes(const fm_client *client)
+{
+    for (uint32_t id = client->oldest_id; id != client->next_id; id++) {
+        const struct fm_client_pending *request = fm_client_pending_of(client, id);
+        if (request != NULL && (request->method == FM_METHOD_UNSUBSCRIBE ||
+                                request->method == FM_METHOD_DEBUG_UNSUBSCRIBE)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void recover(fm_client *client)
 {
     struct fm_follow *follow = client->follow;
-    bool is_asked = asks(follow);
+    if (has_one_over(follow) && !unsubscribes(client)) {
+        fm_views_forget_those_over(follow); // nothing of them is under way
+    }
     if (!follow->is_on || follow->is_lost || follow->is_moving ||
-        !(client->broken || follow->wants || is_asked)) {
+        !(client->broken || follow->wants)) {
         return;
     }
-    bool was_broken = client->broken;
     uint64_t world =
         follow->wants && world_of(client) == 0 ? follow->wanted_world : world_of(client);
-    if (was_broken) {
+    if (client->broken) {
         snprintf(follow->reason, sizeof follow->reason, "%s", client->broken_error.message);
     }
     follow->is_moving = true;
-    finding found = seek(client, world);
-    follow->is_moving = follow->wants = false;
-    if (found == FOUND) {
-        for (uint32_t i = 0; i < follow->subscription_count; i++) {
-            follow->subscriptions[i].asks = false;
-        }
-    } else if (found == GONE && !was_broken && is_asked) {
-        tell_ends(client);
-    } else {
+    follow->wants = false;
+    bool found = seek(client, world);
+    follow->is_moving = false;
+    if (!found) {
         give_up(client, world);
     }
 }
@@ -747,7 +573,9 @@ static uint64_t watch_ms(const fm_client *client)
 {
     const struct fm_follow *follow = client->follow;
     bool watches = follow->is_on && !follow->is_lost && !follow->is_moving && !client->broken;
-    return watches ? fm_silence_due_ms(&follow->silence) : UINT64_MAX;
+    uint64_t silence_ms = fm_silence_due_ms(&follow->silence), look_ms = fm_look_due_ms(follow);
+    uint64_t due_ms = silence_ms < look_ms ? silence_ms : look_ms;
+    return watches ? due_ms : UINT64_MAX;
 }
 
 // When the large requests that wait for an answer have been sent, on a slow line.
@@ -767,22 +595,24 @@ static uint64_t sent_by_ms(const fm_client *client)
 static void watch(fm_client *client)
 {
     struct fm_follow *follow = client->follow;
-    if (now_ms() < sent_by_ms(client)) {
-        follow->silence = fm_silence_begin(client->traffic.bytes_in, now_ms());
+    fm_look(client);
+    if (fm_follow_now_ms() < sent_by_ms(client)) {
+        follow->silence = fm_silence_begin(client->traffic.bytes_in, fm_follow_now_ms());
         return;
     }
-    switch (fm_silence_look(&follow->silence, client->traffic.bytes_in, now_ms())) {
+    switch (fm_silence_look(&follow->silence, client->traffic.bytes_in, fm_follow_now_ms())) {
     case FM_SILENCE_WAIT:
         break;
     case FM_SILENCE_ASK:
         if (fm_client_send(client, FM_METHOD_PING, NULL, NULL, NULL, NULL) != FM_OK) {
-            follow->silence = fm_silence_begin(client->traffic.bytes_in, now_ms()); // no room
+            follow->silence =
+                fm_silence_begin(client->traffic.bytes_in, fm_follow_now_ms()); // no room
         }
         (void)!fm_client_flush(client);
         break;
     case FM_SILENCE_GONE:
         snprintf(follow->silent, sizeof follow->silent, "%s", follow->nodes[0]);
-        follow->silent_until_ms = now_ms() + FM_NODE_PATIENCE_MS;
+        follow->silent_until_ms = fm_follow_now_ms() + FM_NODE_PATIENCE_MS;
         fm_client_break(client, "the node is silent");
         break;
     }
@@ -829,7 +659,7 @@ static struct fm_follow *make_follow(const fm_client_options *options)
     copy_text(follow->ca_file, sizeof follow->ca_file, options->tls_ca_file);
     fm_params_init(&follow->scratch);
     if (getrandom(&follow->command_id, sizeof follow->command_id, 0) < 0) {
-        follow->command_id = now_ms() * 0x9e3779b97f4a7c15u;
+        follow->command_id = fm_follow_now_ms() * 0x9e3779b97f4a7c15u;
     }
     follow->command_id >>= 13; // below 2^51, and counts on from there
     return follow;

@@ -46,6 +46,7 @@ void fm_mirror_fini(fm_mirror *mirror)
 void fm_mirror_resume(fm_mirror *mirror, uint64_t subscription)
 {
     mirror->subscription = subscription;
+    mirror->over = false;
 }
 
 bool fm_mirror_wants(const fm_mirror *mirror, fm_notification notification,
@@ -57,11 +58,11 @@ bool fm_mirror_wants(const fm_mirror *mirror, fm_notification notification,
         return mirror->subscription == 0 || mirror->subscription == subscription;
     case FM_NOTIFY_DELTA:
     case FM_NOTIFY_WORLD_ENDED:
+    case FM_NOTIFY_MOVED:
         return mirror->subscription != 0 && mirror->subscription == subscription;
     case FM_NOTIFY_DEBUG:
     case FM_NOTIFY_IDLE:
     case FM_NOTIFY_GOING_DOWN:
-    case FM_NOTIFY_MOVED: // its user subscribes elsewhere
     case FM_NOTIFY_SHIPMENT:
     case FM_NOTIFICATION_COUNT:
         break;
@@ -647,12 +648,12 @@ fm_status fm_mirror_apply(fm_mirror *mirror, fm_notification notification,
     case FM_NOTIFY_DELTA:
         return finish(mirror, notification, apply_delta(mirror, params));
     case FM_NOTIFY_WORLD_ENDED:
+    case FM_NOTIFY_MOVED: // its user may subscribe elsewhere, and resume
         mirror->over = true;
         return FM_OK;
     case FM_NOTIFY_DEBUG:
     case FM_NOTIFY_IDLE:
     case FM_NOTIFY_GOING_DOWN:
-    case FM_NOTIFY_MOVED: // its user subscribes elsewhere
     case FM_NOTIFY_SHIPMENT:
     case FM_NOTIFICATION_COUNT:
         break;

@@ -13,34 +13,29 @@ Method  real nodes and real etcd. One follower for each library (follow_*, Follo
 import functools
 import json
 import os
-import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 
 import cluster
 from cluster import Etcd, Node, until
 from fogmarch_server import PATIENCE, run
+from libraries import invocation, programs
 
 cluster.skip_without_etcd()
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = tempfile.TemporaryDirectory(prefix="fogmarch-follow-")
 
 
 class Follower:
     """A follower's process. It prints `ready` after its first orders, and at the end what it saw."""
 
-    def __init__(self, name, *command):
+    def __init__(self, name, program, *arguments):
         self.name = name
-        environment = None
         self.file = None
-        if name == "godot":  # which takes its arguments from the environment, and cannot read its input
-            self.file = os.path.join(FOLDER.name, "tick")
-            environment = {**os.environ, "HOME": FOLDER.name, "XDG_DATA_HOME": FOLDER.name, "FOLLOW_TICK": self.file,
-                           "FOLLOW": " ".join(command[-3:])}
-            command = command[:-3]
+        command, environment = invocation(name, program, arguments, FOLDER.name)
+        if name == "godot":  # which cannot read its input
+            self.file = environment["FOLLOW_TICK"] = os.path.join(FOLDER.name, "tick")
             if os.path.exists(self.file):
                 os.remove(self.file)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
@@ -74,24 +69,7 @@ class Follower:
 @functools.cache
 def followers():
     """The name of each, and its program with the first arguments."""
-    python = [sys.executable, "-B", os.path.join(HERE, "follow_python.py")]
-    kinds = {"python": [*python, "plain"], "asyncio": [*python, "asyncio"], "c": [os.environ["FOLLOW_C"]]}
-    library = os.path.join(os.environ["FOGMARCH_BUILD"], "web-client/clients/js/dist")
-    if shutil.which("node") and os.path.exists(library):
-        kinds["js"] = ["node", os.path.join(HERE, "follow_js.mjs"), library]
-    if shutil.which("mcs") and shutil.which("mono"):
-        program = os.path.join(FOLDER.name, "follow.exe")
-        subprocess.run(["mcs", "-langversion:7", "-warn:4", "-warnaserror", "-r:System.dll", f"-out:{program}",
-                        os.path.join(HERE, "../../clients/csharp/Runtime/*.cs"),
-                        os.path.join(HERE, "Follow.cs")], check=True, timeout=PATIENCE)
-        kinds["csharp"] = ["mono", program]
-    godot = shutil.which("godot3-server") or shutil.which("godot3-headless")
-    if godot is not None:
-        project = os.path.join(FOLDER.name, "project")
-        shutil.copytree(os.path.join(HERE, "../../clients/godot"), project)
-        shutil.copy(os.path.join(HERE, "follow.gd"), project)
-        kinds["godot"] = [godot, "--path", project, "-s", "res://follow.gd"]
-    return kinds
+    return programs("follow", FOLDER.name, c=os.environ["FOLLOW_C"])
 
 
 def they_leave_a_node_that_dies():
@@ -121,7 +99,7 @@ def go_where_their_world_is(take_away):
             witness = other.connect()
             until(lambda: any(one["world"] == world for one in
                               witness.call("cluster.status")["worlds"]), "the directory")
-            running = [Follower(name, *command, f"127.0.0.1:{other.port}", str(world), str(agent))
+            running = [Follower(name, command, f"127.0.0.1:{other.port}", str(world), str(agent))
                        for (name, command), agent in zip(kinds.items(), agents)]
             for follower in running:
                 assert follower.line() == {"ready": True}

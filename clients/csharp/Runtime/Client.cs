@@ -52,6 +52,7 @@ namespace Fogmarch
         private readonly PackWriter early = new PackWriter();  // requests that wait for hello's answer
         private readonly Dictionary<uint, Waiting> waiting = new Dictionary<uint, Waiting>();
         private readonly Dictionary<long, View> views = new Dictionary<long, View>();
+        private readonly List<View> living = new List<View>(); // that go on, the oldest first
         private readonly Queue<View> toSubscribe = new Queue<View>(); // the first of them is being answered
         private readonly Answer answer = new Answer();
         private uint last; // the last id
@@ -295,6 +296,7 @@ namespace Fogmarch
         public View Resume(View view)
         {
             view.Client.views.Remove(view.Subscription);
+            view.Client.living.Remove(view);
             view.Client = this;
             return Subscribe(view, view.Stream != 0);
         }
@@ -303,6 +305,11 @@ namespace Fogmarch
         {
             view.Resumes = resumes;
             view.State = ViewState.Waiting;
+            view.MovedTo = null;
+            if (!living.Contains(view))
+            {
+                living.Add(view);
+            }
             view.Subscription = 0;
             toSubscribe.Enqueue(view);
             if (toSubscribe.Count == 1)
@@ -338,11 +345,8 @@ namespace Fogmarch
             {
                 view.Stream = given.Result.UInt("stream");
                 view.Resumed = given.Result.Bool("resumed");
+                view.WasLive = true;
                 Adopt(view, given.Result.UInt("subscription"));
-            }
-            else
-            {
-                view.State = ViewState.Ended;
             }
             if (toSubscribe.Count > 0)
             {
@@ -350,7 +354,7 @@ namespace Fogmarch
             }
             if (!given.Ok)
             {
-                view.TellEnd(given.Message);
+                Refuse(view, given);
             }
         }
 
@@ -363,12 +367,19 @@ namespace Fogmarch
 
         internal void Unsubscribe(View view)
         {
+            if (view.Client == this && StopLooking(view))
+            {
+                living.Remove(view);
+                view.State = ViewState.Ended;
+                return;
+            }
             if (view.Subscription == 0 || view.Client != this)
             {
                 throw new InvalidOperationException("the server has not answered the subscribe");
             }
             Begin("unsubscribe").Set("subscription", view.Subscription);
             Send(last, unsubscribed, view);
+            living.Remove(view);
             view.State = ViewState.Ended; // later messages of it are dropped
         }
 
@@ -414,7 +425,7 @@ namespace Fogmarch
                 }
                 else
                 {
-                    UpdateAsking();
+                    UpdateLooks();
                     UpdateLink(waitMs);
                 }
             }
@@ -558,23 +569,11 @@ namespace Fogmarch
             }
             else if (name == "world_ended")
             {
-                View view;
-                if (views.TryGetValue(fields.UInt("subscription"), out view))
-                {
-                    if (Follows)
-                    {
-                        AskWhetherEnded(view);
-                    }
-                    else
-                    {
-                        EndView(view);
-                    }
-                }
+                Leave(fields, false);
             }
             else if (name == "moved")
             {
-                NotePlace(fields);
-                Leave(fields.UInt("subscription"));
+                Leave(fields, true);
             }
             else if (name == "going_down" && GoingDown != null)
             {

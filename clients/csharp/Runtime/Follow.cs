@@ -3,7 +3,8 @@
 //   on a node ── it ends, is silent, or its world goes on elsewhere ──> seeking ── found ──> on a node
 //                                                                             └── FollowMs are over ──> CLOSED
 //
-// A client is on one node at a time. It asks the nodes that it knows where the world is (world.locate), repeatedly,
+// A client is on one node at a time, and does not leave the world of a view for that of another one
+// (clients/README.md, Views of several worlds). It asks the nodes that it knows where the world is (world.locate), repeatedly,
 // with growing pauses. It asks each through a probe: a client of its own that does not follow. From the right one it
 // takes over the link, subscribes to its views again, and sends requests without an answer again; commands have a
 // command_id, so that each is carried out once. Update() does all this and never waits.
@@ -21,6 +22,7 @@ namespace Fogmarch
         private const int QuietMs = 1000; // after so long without a message it asks whether its node is there
         private const string Silent = "the node is silent";
         private const int GoneMs = 3000; // for how long all must deny the world: a new node knows of none yet
+        private const int FirstMs = 5000; // so long only the oldest view's world is looked for, then others as well
         private const int PauseFirstMs = 50, PauseLastMs = 1000, NodesMax = 64;
 
         // Sent again without a command_id, these might be done twice, or name something that only one node has.
@@ -37,8 +39,9 @@ namespace Fogmarch
         private bool wasRefused;
         private long command; // the last id
         private Stopwatch seeking; // null: it is on a node
-        private long seekWorld, probeSince, pauseUntil, goneSince;
-        private int seekAt, pauseMs;
+        private readonly List<long> seekWorlds = new List<long>(); // the first of them is sought, then the others as well
+        private long probeSince, pauseUntil, goneSince;
+        private int seekAt, pauseMs, probeWorld; // that the probe is asked for: an index
         private string seekReason, probeAddress;
         private string guess, ticket; // from `moved`: the node where the world is, and the ticket for it
         private Client probe;
@@ -48,17 +51,27 @@ namespace Fogmarch
         private const int LargeRequest = 65536, SlowLine = 64; // bytes; bytes in a millisecond
         private long busyMs; // time that large requests take to be sent, on a slow line; the ping waits behind them
         private string silent; // the node that it has left because it was silent
-        private readonly List<View> asking = new List<View>(); // their worlds have ended here, perhaps not elsewhere
-        private Stopwatch askingSince;
-        private bool isAsked; // world.locate is under way for the first of them
+        private readonly List<Look> looks = new List<Look>();
         private long draftWorld, lastWorld; // the world that the request names, and the last one named
         private bool draftHasId;
+
+        // The world of a view is not on this node, but may come, or be elsewhere.
+        private sealed class Look
+        {
+            public View View;
+            public bool HadIt;          // this node has had it, so when it knows no such world, there is none
+            public bool IsAsked;        // world.locate is under way
+            public Stopwatch Since = Stopwatch.StartNew();
+            public Stopwatch Denied;    // null: it is not
+            public long Next;           // when to ask, by Since
+            public int Pause = PauseFirstMs;
+        }
 
         /// <summary>
         /// In a cluster: for how many milliseconds the client looks for the next node when its own dies or no longer
         /// has its world. Its views continue there, and each command is carried out once. With 0, or when no node is
-        /// found, the client is closed. Without a cluster this has no effect. A client is on one node: for worlds on
-        /// several nodes, make a client for each.
+        /// found, the client is closed. Without a cluster this has no effect. A client is on one node: a view whose world
+        /// goes to another one, while other views stay, ends, and View.MovedTo is the address for another client.
         /// </summary>
         public int FollowMs { get; set; } = 30000;
 
@@ -186,19 +199,10 @@ namespace Fogmarch
             return address == silent && nodes.Count > 1 && seeking.ElapsedMilliseconds < NodePatienceMs;
         }
 
-        // Whether to go to the node of a world: a client with views stays with their world.
+        // Whether to go to the node of a world: a client with views stays with their worlds.
         private bool MayGo(long world)
         {
-            bool may = Follows && world != 0;
-            foreach (View view in views.Values)
-            {
-                may = may && view.World == world;
-            }
-            foreach (View view in toSubscribe)
-            {
-                may = may && view.World == world;
-            }
-            return may;
+            return Follows && world != 0 && living.TrueForAll(view => view.World == world);
         }
 
         // Whether an answer means that the request goes to another node.
@@ -209,8 +213,7 @@ namespace Fogmarch
                 return false;
             }
             string status = answer.Status;
-            bool isLate = wanted.View != null && wanted.View.Stream != 0 &&
-                          (status == "not_ready" || status == "no_world");
+            bool isLate = wanted.View != null && wanted.View.WasLive && IsNotHere(status);
             if ((status != "moved" && !isLate) || !MayGo(wanted.World))
             {
                 return false;
@@ -242,15 +245,7 @@ namespace Fogmarch
             {
                 return false;
             }
-            long world = lastWorld;
-            foreach (View view in views.Values)
-            {
-                world = view.World;
-            }
-            foreach (View view in toSubscribe)
-            {
-                world = view.World;
-            }
+            long world = living.Count > 0 ? living[0].World : lastWorld;
             Seek(world, reason);
             return true;
         }
@@ -262,7 +257,18 @@ namespace Fogmarch
                 return;
             }
             seeking = Stopwatch.StartNew();
-            seekWorld = world;
+            seekWorlds.Clear();
+            if (world != 0)
+            {
+                seekWorlds.Add(world);
+            }
+            foreach (View view in living)
+            {
+                if (!seekWorlds.Contains(view.World))
+                {
+                    seekWorlds.Add(view.World);
+                }
+            }
             seekReason = reason;
             seekAt = 0;
             pauseUntil = goneSince = 0;
@@ -275,7 +281,7 @@ namespace Fogmarch
         private void UpdateSeek(int waitMs)
         {
             long now = seeking.ElapsedMilliseconds;
-            if (now >= FollowMs || (goneSince != 0 && now - goneSince > GoneMs))
+            if (now >= FollowMs || (IsGone(now) && seekWorlds.Count < 2))
             {
                 GiveUp();
             }
@@ -293,9 +299,14 @@ namespace Fogmarch
             }
         }
 
+        private bool IsGone(long now)
+        {
+            return goneSince != 0 && now - goneSince > GoneMs;
+        }
+
         private void GiveUp()
         {
-            string sought = seekWorld == 0 ? "a node" : "the node of world " + seekWorld;
+            string sought = seekWorlds.Count == 0 ? "a node" : "the node of world " + seekWorlds[0];
             HangUp();
             End(sought + " was not found within " + seeking.ElapsedMilliseconds / 1000 + " s among " + nodes.Count +
                 "; " + seekReason);
@@ -337,6 +348,7 @@ namespace Fogmarch
             probeAddress = address;
             probeIsRight = isRight;
             probeAsked = false;
+            probeWorld = 0;
             probeSince = now;
             probe = new Client(host, int.Parse(address.Substring(colon + 1)), token, name, resume, isSecret, trusts, ticket)
             {
@@ -381,20 +393,26 @@ namespace Fogmarch
             {
                 Fail("no answer in time", false);
             }
-            else if (asked.State == ClientState.Open && (probeIsRight || seekWorld == 0))
+            else if (asked.State == ClientState.Open && (probeIsRight || seekWorlds.Count == 0))
             {
                 Adopt();
             }
             else if (asked.State == ClientState.Open && !probeAsked)
             {
                 probeAsked = true;
-                asked.WorldLocate(world: seekWorld).Send(OnLocated);
+                asked.WorldLocate(world: seekWorlds[probeWorld]).Send(OnLocated);
             }
         }
 
         private void OnLocated(Answer place)
         {
-            if (!place.Ok)
+            long now = seeking.ElapsedMilliseconds;
+            if (!place.Ok && probeWorld + 1 < seekWorlds.Count && (now > FirstMs || IsGone(now)))
+            {
+                probeWorld++;
+                probeAsked = false;
+            }
+            else if (!place.Ok)
             {
                 Fail(place.Message, place.Status == "no_world");
             }
@@ -428,8 +446,7 @@ namespace Fogmarch
             probe = null;
             seeking = null;
             guess = ticket = null;
-            asking.Clear();
-            isAsked = false;
+            looks.Clear();
             Settle(probeAddress);
             SubscribeAgain();
             foreach (uint id in SortedIds())
@@ -448,14 +465,6 @@ namespace Fogmarch
 
         private void SubscribeAgain()
         {
-            var again = new List<View>(views.Values);
-            foreach (View view in toSubscribe)
-            {
-                if (!again.Contains(view))
-                {
-                    again.Add(view);
-                }
-            }
             foreach (uint id in SortedIds())
             {
                 if (waiting[id].View != null)
@@ -465,12 +474,9 @@ namespace Fogmarch
             }
             views.Clear();
             toSubscribe.Clear();
-            foreach (View view in again)
+            foreach (View view in living.ToArray())
             {
-                if (view.State != ViewState.Ended)
-                {
-                    Subscribe(view, view.Stream != 0);
-                }
+                Subscribe(view, view.Stream != 0);
             }
         }
 
@@ -499,72 +505,142 @@ namespace Fogmarch
             Deliver(id, wanted, new Fields(error.Bytes, 0), false, default(Fields));
         }
 
-        // ---- worlds that end -------------------------------------------------------------------
+        // ---- worlds that are not here ----------------------------------------------------------
 
-        // A world ended here. It may continue on another node; this node knows that a little later.
-        private void AskWhetherEnded(View view)
+        // Whether a world may still come, after such an answer.
+        private static bool IsNotHere(string status)
         {
-            askingSince = asking.Count == 0 ? Stopwatch.StartNew() : askingSince;
-            asking.Add(view);
+            return status == "moved" || status == "not_ready" || status == "no_world";
         }
 
-        private void UpdateAsking()
+        private static bool HasPlace(Fields place)
         {
-            if (asking.Count == 0 || isAsked || seeking != null)
-            {
-                return;
-            }
-            if (askingSince.ElapsedMilliseconds > GoneMs)
-            {
-                Seek(asking[0].World, "the world has left this node");
-                return;
-            }
-            isAsked = true;
-            WorldLocate(world: asking[0].World).Send(OnAsked);
+            return place.Has("tcp") && place.Text("tcp") != "";
         }
 
-        private void OnAsked(Answer place)
+        // The world of a view is not on this node any more.
+        private void Leave(Fields fields, bool isMoved)
         {
-            isAsked = false;
-            if (asking.Count == 0)
-            {
-                return;
-            }
-            View view = asking[0];
-            if (place.Ok && !place.Result.Bool("here"))
-            {
-                Seek(view.World, "the world has left this node");
-            }
-            else if (!place.Ok && place.Status == "no_world")
-            {
-                asking.RemoveAt(0);
-                askingSince = Stopwatch.StartNew();
-                EndView(view);
-            }
-        }
-
-        // Another node has the world of a view.
-        private void Leave(long subscription)
-        {
-            const string reason = "the world is on another node now";
             View view;
-            if (!views.TryGetValue(subscription, out view))
+            if (!views.TryGetValue(fields.UInt("subscription"), out view))
             {
                 return;
             }
-            if (Follows)
+            views.Remove(view.Subscription);
+            if (view.State == ViewState.Ended)
             {
-                Seek(view.World, reason);
+                return; // by the program
+            }
+            if (!isMoved && !Follows)
+            {
+                EndView(view, "the world has ended");
+            }
+            else if (!Follows || (HasPlace(fields) && !MayGo(view.World)))
+            {
+                EndMoved(view, fields);
+            }
+            else if (isMoved && MayGo(view.World))
+            {
+                NotePlace(fields);
+                Seek(view.World, "the world is on another node now");
             }
             else
             {
-                EndView(view, reason);
+                looks.Add(new Look { View = view, HadIt = !isMoved });
             }
         }
 
-        private void EndView(View view, string reason = "the world has ended")
+        private bool StopLooking(View view)
         {
-            views.Remove(view.Subscription);
+            return looks.RemoveAll(look => look.View == view) > 0;
+        }
+
+        // A subscribe was refused.
+        private void Refuse(View view, Answer given)
+        {
+            bool isMoved = given.Status == "moved" && HasPlace(given.Error);
+            if (Follows && view.WasLive && !isMoved && IsNotHere(given.Status))
+            {
+                looks.Add(new Look { View = view });
+            }
+            else if (isMoved)
+            {
+                EndMoved(view, given.Error);
+            }
+            else
+            {
+                EndView(view, given.Message);
+            }
+        }
+
+        private void UpdateLooks()
+        {
+            for (int i = 0; i < looks.Count && seeking == null; i++)
+            {
+                Look look = looks[i];
+                if (!look.IsAsked && look.Since.ElapsedMilliseconds >= look.Next)
+                {
+                    look.IsAsked = true;
+                    WorldLocate(world: look.View.World).Send(place => OnLooked(look, place));
+                }
+            }
+        }
+
+        private void OnLooked(Look look, Answer place)
+        {
+            if (!looks.Contains(look))
+            {
+                return; // it was found meanwhile, or ended
+            }
+            look.IsAsked = false;
+            View view = look.View;
+            bool isHere = place.Ok && place.Result.Bool("here");
+            bool isDenied = !place.Ok && place.Status == "no_world";
+            look.Denied = !isDenied ? null : look.Denied ?? Stopwatch.StartNew();
+            look.Next = look.Since.ElapsedMilliseconds + look.Pause;
+            look.Pause = Math.Min(2 * look.Pause, PauseLastMs);
+            if (place.Ok && !isHere && MayGo(view.World))
+            {
+                NotePlace(place.Result);
+                Seek(view.World, "the world is on another node now");
+            }
+            else if (place.Ok && !isHere && HasPlace(place.Result))
+            {
+                EndMoved(view, place.Result);
+            }
+            else if (isHere && (!look.HadIt || look.Since.ElapsedMilliseconds > GoneMs))
+            {
+                looks.Remove(look);
+                Subscribe(view, view.Stream != 0);
+            }
+            else if (isDenied && (look.HadIt || look.Denied.ElapsedMilliseconds > GoneMs))
+            {
+                EndView(view, "the world has ended");
+            }
+            else if (look.Since.ElapsedMilliseconds > FollowMs)
+            {
+                EndView(view, "the node of world " + view.World + " was not found");
+            }
+        }
+
+        // Another node has the world, and the client stays.
+        private void EndMoved(View view, Fields place)
+        {
+            string address = HasPlace(place) ? place.Text("tcp") : null;
+            view.MovedTo = address;
+            EndView(view, "world " + view.World + " is on another node now, " +
+                          (address == null ? "and not known yet where" : "at " + address));
+        }
+
+        private void EndView(View view, string reason)
+        {
+            View known;
+            if (views.TryGetValue(view.Subscription, out known) && known == view)
+            {
+                views.Remove(view.Subscription);
+            }
+            living.Remove(view);
+            StopLooking(view);
             view.State = ViewState.Ended;
             view.TellEnd(reason);
         }

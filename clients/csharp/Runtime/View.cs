@@ -197,12 +197,15 @@ namespace Fogmarch
         private readonly int[] at = new int[(int)Entry.Count]; // where each entry is in the message; 0: not there
         private byte[] message;
 
+        /// <summary>Of a view that is over: the node that has its world now, as HOST:PORT; null: none is known.</summary>
+        public string MovedTo { get; internal set; }
+
         internal Client Client;
         internal readonly long[] Asked; // the rect asked for, or null
         internal readonly long Every;
         internal readonly bool HasMotion, HasSight;
         internal long Subscription, Stream;
-        internal bool Resumes;
+        internal bool Resumes, WasLive; // in a cluster: it was answered once
 
         internal View(Client client, long world, long team, long[] rect, long every, bool motion, bool sight)
         {
@@ -373,7 +376,7 @@ namespace Fogmarch
         /// <summary>All events of the message have been raised.</summary>
         public event Action<View> Changed;
 
-        /// <summary>The subscription is over or was refused; the text says why.</summary>
+        /// <summary>The subscription is over or was refused; the text says why. Other views go on; see MovedTo.</summary>
         public event Action<View, string> Ended;
 
         internal void TellEnd(string reason)

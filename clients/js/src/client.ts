@@ -8,14 +8,14 @@
 // websocket.ts in browsers, node.ts over TCP.
 
 import {
-  FOLLOW_MS, GONE_MS, PAUSE_FIRST_MS, Follow, mayRepeat, sleep, within, type Dialer, type Place,
+  FOLLOW_MS, GONE_MS, PAUSE_FIRST_MS, PAUSE_LAST_MS, Follow, mayRepeat, sleep, within, type Dialer, type Place,
 } from "./follow.js";
 import {
-  ConnectionError, Link, NODE_PATIENCE_MS, RequestError, SILENT, type Carrier,
+  ConnectionError, Link, NODE_PATIENCE_MS, RequestError, SILENT, ViewEnded, type Carrier,
 } from "./link.js";
 import { PROTOCOL, type Notifications, type Params, type Results } from "./protocol.js";
 
-export { ConnectionError, RequestError, type Carrier } from "./link.js";
+export { ConnectionError, RequestError, ViewEnded, type Carrier } from "./link.js";
 
 export interface Hello {
   /** Name of the program, for the server's log; 64 bytes at most. */
@@ -37,11 +37,21 @@ export interface Hello {
 /** A view that continues when the client has gone to another node. */
 export interface Kept {
   readonly world: number;
+  /** Of its subscription; undefined while there is none. */
+  readonly number: number | undefined;
   /** Subscribes again. */
   again(ask: (params: Record<string, unknown>) => Promise<Results["subscribe"]>): Promise<void>;
-  /** The view cannot continue. */
+  /** The node does not have it any more. */
+  left(): void;
+  /** The view cannot continue, and is no longer kept. */
   lost(error: Error): void;
 }
+
+/** What `moved` and `world_ended` say, and world.locate. */
+type Leaving = { subscription: number; world: number } & Partial<Place> & { node?: string };
+
+// Answers to subscribe after which the world may still come.
+const NOT_HERE = new Set(["moved", "not_ready", "no_world"]);
 
 type Method = keyof Params & keyof Results & string;
 type Event = keyof Notifications & string;
@@ -138,6 +148,11 @@ export class Client {
     }
   }
 
+  /** Calls a method on this connection only: what it names would be another thing on another node. */
+  async callHere<M extends Method>(method: M, params: Params[M]): Promise<Results[M]> {
+    return await this.link.ask(method, params) as Results[M];
+  }
+
   /** Calls a method without an answer. */
   notify<M extends Method>(method: M, params: Params[M]): void {
     this.link.notify(method, params);
@@ -204,15 +219,44 @@ export class Client {
     if (link !== this.link) {
       return;
     }
-    if (name === "world_ended" && this.follow?.isOn === true) {
-      void this.askWhetherEnded(link, params);
+    if (name === "world_ended" || name === "moved") {
+      this.leaves(link, name, params);
+    } else {
+      this.tell(name, params);
+    }
+  }
+
+  // The world of a view is not on this node any more.
+  private leaves(link: Link, name: "world_ended" | "moved", params: Leaving): void {
+    const view = [...this.kept].find((one) => one.number === params.subscription);
+    const { world } = params;
+    const isMoved = name === "moved";
+    view?.left();
+    if (!isMoved && this.follow?.isOn === true) {
+      void this.look(link, params, view, true);
       return;
     }
-    if (name === "moved" && this.follow?.isOn === true) {
-      const { world } = params as { world: number };
-      this.go(link, world, new ConnectionError("the world is on another node now"), params);
+    if (isMoved && this.mayGo(world)) {
+      this.go(link, world, new ConnectionError(`world ${world} is on another node now`), params);
+    } else if (isMoved && this.follow?.isOn === true && view !== undefined && (params.node ?? "") === "") {
+      void this.look(link, params, view, false);
+    } else {
+      this.lose(view, isMoved ? this.movedTo(params) : new ViewEnded("the world has ended"));
     }
-    this.tell(name, params);
+    this.tell(name, params as never);
+  }
+
+  private lose(view: Kept | undefined, error: Error): void {
+    if (view !== undefined && this.kept.delete(view)) {
+      view.lost(error);
+    }
+  }
+
+  // Why a view ends whose world another node has.
+  private movedTo({ world, tcp = "", http = "" }: Leaving): ViewEnded {
+    const address = this.follow === undefined ? tcp : this.follow.dialer.addressOf({ tcp, http }) ?? "";
+    const where = address === "" ? "and not known yet where" : `at ${address}`;
+    return new ViewEnded(`world ${world} is on another node now, ${where}`, address);
   }
 
   private tell(name: string, params: never): void {
@@ -247,7 +291,7 @@ export class Client {
 
   // ---- in a cluster ------------------------------------------------------------------------------
 
-  // Whether to go to the node of a world: a client with views stays with their world.
+  // Whether to go to the node of a world: a client with views stays with their worlds.
   private mayGo(world: number | undefined): world is number {
     return this.follow?.isOn === true && world !== undefined &&
       [...this.kept].every((view) => view.world === world);
@@ -264,36 +308,39 @@ export class Client {
   }
 
   private async seek(world: number | undefined, error: Error): Promise<void> {
-    const reason = await this.follow!.search(world, error, () => this.closed !== undefined,
-                                             (address) => this.attempt(address, world));
+    const worlds = [...(world === undefined ? [] : [world]), ...[...this.kept].map((view) => view.world)];
+    const reason = await this.follow!.search(worlds, error, () => this.closed !== undefined,
+                                             (address, sought) => this.attempt(address, sought));
     if (reason !== undefined) {
       this.end(reason);
     }
   }
 
-  // Goes to a node, or to the one that it says has the world.
-  private async attempt(address: string, world: number | undefined): Promise<void> {
+  // Goes to a node, or to the one that it says has the first of these worlds that is found.
+  private async attempt(address: string, worlds: number[]): Promise<void> {
     let [link, welcome] = await this.dial(address);
     try {
-      if (world !== undefined) {
-        const place = await within(NODE_PATIENCE_MS, link.ask("world.locate", { world })) as
-          Place & { here: boolean };
-        const right = place.here ? address : this.follow!.dialer.addressOf(place);
-        if (right === undefined || this.follow!.refused.has(right) || (!place.here && this.follow!.isSilent(right))) {
+      const { place, world } = await this.locate(link, worlds);
+      if (!place.here) {
+        const right = this.follow!.dialer.addressOf(place);
+        if (right === undefined || this.follow!.refused.has(right) || this.follow!.isSilent(right)) {
           throw new ConnectionError("the world's node cannot be reached from here");
         }
-        if (!place.here) {
-          link.close("another node is the right one");
-          [link, welcome] = await this.dial(right);
-          address = right;
-        }
+        link.close("another node is the right one");
+        [link, welcome] = await this.dial(right);
+        address = right;
       }
       const before = this.link;
       this.link = link;
       before.close("the client has gone to another node");
       this.settle(address, welcome);
-      for (const view of this.kept) {
-        await this.continueView(view, link);
+      for (const view of [...this.kept]) {
+        if (!await this.continueView(view, link, world)) {
+          void this.look(link, { world: view.world, subscription: 0 }, view, false);
+        }
+      }
+      if (link.closed !== undefined) { // after its last answer
+        throw new ConnectionError(link.closed);
       }
       if (this.closed !== undefined) {
         link.close(this.closed);
@@ -304,17 +351,43 @@ export class Client {
     }
   }
 
-  private async continueView(view: Kept, link: Link): Promise<void> {
+  // The place of the first world that is found, and that world.
+  private async locate(link: Link, worlds: number[]): Promise<{ place: Place & { here: boolean }; world?: number }> {
+    let refusal: unknown;
+    for (const world of worlds) {
+      try {
+        const place = await within(NODE_PATIENCE_MS, link.ask("world.locate", { world }));
+        return { place: place as Place & { here: boolean }, world };
+      } catch (error) {
+        if (!(error instanceof RequestError)) {
+          throw error;
+        }
+        refusal ??= error;
+      }
+    }
+    if (refusal !== undefined) {
+      throw refusal;
+    }
+    return { place: { here: true, tcp: "", http: "" } };
+  }
+
+  // Subscribes to a view again, or ends it. False: its world is not here, or not yet. Rejects where the world is the one
+  // that was sought.
+  private async continueView(view: Kept, link: Link, sought?: number): Promise<boolean> {
     try {
       await view.again((params) =>
         within(NODE_PATIENCE_MS, link.ask("subscribe", params)) as Promise<Results["subscribe"]>);
     } catch (error) {
-      if (!(error instanceof RequestError) || view.world === [...this.kept][0]?.world) {
+      if (!(error instanceof RequestError) || view.world === sought) {
         throw error;
       }
-      this.kept.delete(view); // it shows another world, which is not on this node
-      view.lost(error);
+      const place = { ...(error.sent as Partial<Place> & { node?: string }), world: view.world, subscription: 0 };
+      if (NOT_HERE.has(error.status) && (place.node ?? "") === "") {
+        return false;
+      }
+      this.lose(view, error.status === "moved" ? this.movedTo(place) : new ViewEnded(error.message));
     }
+    return true;
   }
 
   private async dial(address: string): Promise<[Link, Results["hello"]]> {
@@ -334,26 +407,45 @@ export class Client {
     }
   }
 
-  // A world ended here. It may continue on another node; this node knows that a little later.
-  private async askWhetherEnded(link: Link, params: Notifications["world_ended"]): Promise<void> {
-    const end = Date.now() + GONE_MS;
-    while (Date.now() < end) {
+  // A world is not on this node, but may come, or be elsewhere. Asks until that is known; other views go on. `hadIt`: this
+  // node has had it, so when it knows no such world, there is none.
+  private async look(link: Link, params: Leaving, view: Kept | undefined, hadIt: boolean): Promise<void> {
+    const { world } = params;
+    const begun = Date.now();
+    let deniedSince: number | undefined;
+    let pause = PAUSE_FIRST_MS;
+    while (link === this.link && this.closed === undefined && (view === undefined || this.kept.has(view))) {
       try {
-        const place = await link.ask("world.locate", { world: params.world }) as { here: boolean };
-        if (!place.here) {
-          break;
-        }
-      } catch (error) {
-        if (error instanceof RequestError && error.status === "no_world") {
-          this.tell("world_ended", params as never);
+        const place = { ...params, ...await link.ask("world.locate", { world }) as Place & { here: boolean; node: string } };
+        deniedSince = undefined;
+        if (!place.here && this.mayGo(world)) {
+          this.go(link, world, new ConnectionError(`world ${world} is on another node now`), place);
           return;
         }
+        if (!place.here && place.node !== "") {
+          this.lose(view, this.movedTo(place));
+          return;
+        }
+        if (place.here && view !== undefined && this.seeking === undefined && await this.continueView(view, link)) {
+          return;
+        }
+      } catch (error) {
         if (error instanceof ConnectionError) {
           return;
         }
+        deniedSince = error instanceof RequestError && error.status === "no_world" ? deniedSince ?? Date.now() : undefined;
       }
-      await sleep(PAUSE_FIRST_MS);
+      if (deniedSince !== undefined && (hadIt || Date.now() - deniedSince > GONE_MS)) {
+        this.lose(view, new ViewEnded("the world has ended"));
+        this.tell("world_ended", params as never);
+        return;
+      }
+      if (Date.now() - begun > this.follow!.followMs) {
+        this.lose(view, new ViewEnded(`the node of world ${world} was not found`));
+        return;
+      }
+      await sleep(pause);
+      pause = Math.min(2 * pause, PAUSE_LAST_MS);
     }
-    this.go(link, params.world, new ConnectionError("the world has left this node"));
   }
 }

@@ -1,7 +1,8 @@
 // What a client knows of its cluster, and when it searches for another node.
 //
 // A client is on one node at a time. It goes to another one when its connection ends, when the node is
-// silent, when a call is answered `moved`, and when a world that it views ends here but continues elsewhere.
+// silent, when a call is answered `moved`, and when a world that it views ends here but continues elsewhere; but
+// not away from the world of another view (clients/README.md, Views of several worlds).
 // It asks the nodes that it knows where the world is (world.locate), repeatedly for `followMs` with growing pauses. On the
 // new node it subscribes to its views again and sends calls without an answer again; commands have a
 // command_id, so that each is carried out once.
@@ -12,7 +13,9 @@ import { COMMANDS, type Results } from "./protocol.js";
 export const FOLLOW_MS = 30000;
 export const GONE_MS = 3000; // for how long all nodes must deny the world: a new node knows of none yet
 export const PAUSE_FIRST_MS = 50;
-const PAUSE_LAST_MS = 1000;
+export const PAUSE_LAST_MS = 1000;
+/** So long only the oldest view's world is looked for, then those of the others as well. */
+const FIRST_MS = 5000;
 const NODES_MAX = 64;
 const PATIENCE_MAX = 16;
 
@@ -70,7 +73,7 @@ export class Follow {
   private command = 1 + Math.floor(Math.random() * 2 ** 51);
 
   /** `nodes`: addresses for dial(), the best guess first. */
-  constructor(private nodes: string[], readonly dialer: Dialer, private readonly followMs: number) {}
+  constructor(private nodes: string[], readonly dialer: Dialer, readonly followMs: number) {}
 
   get address(): string {
     return this.nodes[0]!;
@@ -124,18 +127,21 @@ export class Follow {
   }
 
   /** Tries nodes until one is right. Resolves with undefined, or with the reason for giving up. */
-  async search(world: number | undefined, first: Error, isOver: () => boolean,
-               attempt: (address: string) => Promise<void>): Promise<string | undefined> {
+  async search(all: number[], first: Error, isOver: () => boolean,
+               attempt: (address: string, worlds: number[]) => Promise<void>): Promise<string | undefined> {
+    const worlds = [...new Set(all)]; // the first of them is sought, then the others as well
     const begun = Date.now();
     let goneSince: number | undefined;
     let reason = first.message;
     let pause = PAUSE_FIRST_MS;
     const isGone = (): boolean => goneSince !== undefined && Date.now() - goneSince > GONE_MS;
     this.refused.clear();
-    while (Date.now() - begun < this.followMs && !isGone() && !isOver() && this.candidates.length > 0) {
+    while (Date.now() - begun < this.followMs && !(isGone() && worlds.length < 2) && !isOver() &&
+           this.candidates.length > 0) {
       for (const address of this.candidates) {
+        const isFirst = Date.now() - begun < FIRST_MS && !isGone();
         try {
-          await attempt(address);
+          await attempt(address, isFirst ? worlds.slice(0, 1) : worlds);
           return undefined;
         } catch (error) {
           const failure = error as Error & { status?: string };
@@ -146,7 +152,7 @@ export class Follow {
       await sleep(pause * (0.5 + Math.random() / 2));
       pause = Math.min(2 * pause, PAUSE_LAST_MS);
     }
-    const sought = world === undefined ? "a node" : `the node of world ${world}`;
+    const sought = worlds.length === 0 ? "a node" : `the node of world ${worlds[0]}`;
     const seconds = Math.round((Date.now() - begun) / 1000);
     return `${sought} was not found within ${seconds} s among ${this.nodes.length}; ${reason}`;
   }

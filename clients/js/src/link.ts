@@ -41,6 +41,15 @@ export class ConnectionError extends Error {
   }
 }
 
+/** A view is over, but the connection is not: other views go on, and calls are answered. */
+export class ViewEnded extends Error {
+  /** `address`: of the node that has the view's world now; empty: none is known. */
+  constructor(message: string, readonly address = "") {
+    super(message);
+    this.name = "ViewEnded";
+  }
+}
+
 interface Waiting {
   method: string;
   resolve(result: unknown): void;

@@ -434,6 +434,11 @@ export interface Subscription {
   mirror: Mirror;
   /** Whether it continued an earlier subscription without a keyframe. */
   resumed: boolean;
+  /**
+   * Called once when it is over without end(). A ViewEnded: only this view; the world has ended, or is on another
+   * node (`address`) while other views stay. A ConnectionError: all of the connection.
+   */
+  onEnd: (error: Error) => void;
   /** Ends it. */
   end(): Promise<void>;
 }
@@ -479,10 +484,12 @@ async function begin(client: Client, view: View, mirror: Mirror,
     broken = reject;
   });
   keyframe.catch(() => {});
+  let isAsking = true; // and an answer is to come
+  let isOver = false;
   // Messages of views whose number is not known yet; the keyframe may come before the answer.
   let early: [boolean, Keyframe | Delta][] = [];
   const take = (isKeyframe: boolean, message: Keyframe | Delta): void => {
-    if (number === undefined) {
+    if (isAsking && message.world === view.world) {
       early.push([isKeyframe, message]);
     } else if (message.subscription === number) {
       if (isKeyframe) {
@@ -494,6 +501,11 @@ async function begin(client: Client, view: View, mirror: Mirror,
     }
   };
   const start = (answer: Results["subscribe"]): void => {
+    isAsking = false;
+    if (isOver) { // ended by the program meanwhile
+      client.callHere("unsubscribe", { subscription: answer.subscription }).catch(() => {});
+      return;
+    }
     number = answer.subscription;
     stream = answer.stream;
     const waited = early;
@@ -502,35 +514,28 @@ async function begin(client: Client, view: View, mirror: Mirror,
       take(isKeyframe, message);
     }
   };
+  const leave = (): void => {
+    number = undefined;
+    early = [];
+  };
   const wanted = { encoding: "dense", ...view };
   const ends = [
     client.on("keyframe", (message) => take(true, message)),
     client.on("delta", (message) => take(false, message)),
-    client.onEnd((reason) => broken(new ConnectionError(reason))),
+    client.onNode(leave),
+    client.onEnd((reason) => lost(new ConnectionError(reason))),
   ];
-  const stop = (): void => ends.forEach((end) => end());
-  let answer: Results["subscribe"];
-  try {
-    answer = await client.call("subscribe", { ...wanted, ...place } as never);
-    start(answer);
-  } catch (error) {
+  const stop = (): void => {
+    isOver = true;
+    ends.forEach((end) => end());
+  };
+  const lost = (error: Error): void => {
     stop();
-    throw error;
-  }
-  ends.push(client.keep({
-    world: view.world,
-    lost: (error) => broken(error),
-    async again(ask) { // on another node of a cluster
-      number = undefined;
-      early = [];
-      start(await ask(hasBegun || answer.resumed
-        ? { ...wanted, rect: [...mirror.rect], stream, since: mirror.tick } : wanted));
-    },
-  }));
-  if (!answer.resumed) {
-    await keyframe;
-  }
-  return {
+    leave();
+    broken(error);
+    subscription.onEnd(error);
+  };
+  const subscription: Subscription = {
     get number() {
       return number ?? 0;
     },
@@ -538,12 +543,50 @@ async function begin(client: Client, view: View, mirror: Mirror,
       return stream;
     },
     mirror,
-    resumed: answer.resumed,
+    resumed: false,
+    onEnd: () => {},
     async end() {
+      const subscribed = number;
       stop();
-      if (client.isOpen) {
-        await client.call("unsubscribe", { subscription: number ?? 0 });
+      leave();
+      if (client.isOpen && subscribed !== undefined) {
+        await client.callHere("unsubscribe", { subscription: subscribed }).catch((error: unknown) => {
+          if (!(error instanceof ConnectionError)) { // where the connection ended, the subscription has as well
+            throw error;
+          }
+        });
       }
     },
   };
+  try {
+    const answer = await client.call("subscribe", { ...wanted, ...place } as never);
+    subscription.resumed = answer.resumed;
+    start(answer);
+  } catch (error) {
+    stop();
+    throw error;
+  }
+  ends.push(client.keep({
+    world: view.world,
+    get number() {
+      return number;
+    },
+    left: leave,
+    lost,
+    async again(ask) { // on another node of a cluster
+      leave();
+      isAsking = true;
+      try {
+        start(await ask(hasBegun || subscription.resumed
+          ? { ...wanted, rect: [...mirror.rect], stream, since: mirror.tick } : wanted));
+      } finally {
+        isAsking = false;
+        early = [];
+      }
+    },
+  }));
+  if (!subscription.resumed) {
+    await keyframe;
+  }
+  return subscription;
 }

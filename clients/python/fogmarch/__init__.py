@@ -23,7 +23,7 @@ It needs Python 3.11 and msgpack (Debian: python3-msgpack).
 """
 
 from .client import Client, Subscription, connect
-from .link import ConnectionEnded, RequestError
+from .link import ConnectionEnded, RequestError, ViewEnded
 from .methods import AGENT_STATES, ORDER_ENDS, ORDER_KINDS, PLANNERS, PROTOCOL, ROLES, TERRAINS
 from .mirror import GROUND, UNKNOWN, Agent, Alert, Building, Ended, Mirror
 from .plain import PlainClient, PlainView, connect_plain
@@ -31,5 +31,5 @@ from .plain import PlainClient, PlainView, connect_plain
 __all__ = [
     "AGENT_STATES", "Agent", "Alert", "Building", "Client", "ConnectionEnded", "Ended", "GROUND", "Mirror",
     "ORDER_ENDS", "ORDER_KINDS", "PLANNERS", "PROTOCOL", "PlainClient", "PlainView", "ROLES",
-    "RequestError", "Subscription", "TERRAINS", "UNKNOWN", "connect", "connect_plain",
+    "RequestError", "Subscription", "TERRAINS", "UNKNOWN", "ViewEnded", "connect", "connect_plain",
 ]

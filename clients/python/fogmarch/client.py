@@ -8,14 +8,13 @@ import ssl as tls
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, cast
 
-from .follow import FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, SILENT, Follow
+from .follow import (
+    FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, PAUSE_LAST_S, SILENT, Follow,
+)
 from .link import READ_SIZE, ConnectionEnded, Link, RequestError
-from .followed import FollowedView
+from .followed import NOT_HERE, FollowedView, moved_text
 from .methods import PROTOCOL, Hello, Methods
 from .mirror import Mirror
-
-
-MOVED = "the world is on another node now"
 
 
 class Client(Methods):
@@ -35,7 +34,8 @@ class Client(Methods):
         self._link: Link = cast(Link, None)
         self._seeking: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._subscriptions: dict[int, Subscription] = {}  # by their numbers on the link
+        self._views: list[Subscription] = []  # that go on, the oldest first
+        self._subscriptions: dict[int, Subscription] = {}  # those of them that the link has, by their numbers
         self._early: list[tuple[str, dict[str, Any]]] = []
         self._subscribing = 0
         self._world: int | None = None  # the last one that a call named
@@ -95,7 +95,11 @@ class Client(Methods):
         subscription = Subscription(self, {k: v for k, v in view.items() if v is not None})
         subscription._rect = rect
         await self._subscribe(subscription, {"rect": rect})
-        await subscription.next()
+        try:
+            await subscription.next()
+        except asyncio.CancelledError:
+            self._start(subscription.end())
+            raise
         return subscription
 
     async def resume(self, subscription: Subscription) -> bool:
@@ -106,6 +110,7 @@ class Client(Methods):
         """
         mirror = subscription.mirror
         subscription._queue = asyncio.Queue()
+        subscription._client._forget(subscription)
         subscription._client = self
         return await self._subscribe(subscription, {
             "rect": list(mirror.rect), "stream": subscription.stream, "since": mirror.tick})
@@ -119,12 +124,28 @@ class Client(Methods):
                     return self._begin(subscription, answer)
                 await self._settled()
         finally:
-            self._subscribing -= 1
+            self._has_subscribed()
+
+    def _has_subscribed(self) -> None:
+        self._subscribing -= 1
+        if self._subscribing == 0:
+            self._early = []
+
+    def _forget(self, view: Subscription) -> bool:
+        """The view is over. Returns whether the link has it."""
+        if view in self._views:
+            self._views.remove(view)
+        if self._subscriptions.get(view.number) is not view:
+            return False
+        del self._subscriptions[view.number]
+        return True
 
     def _begin(self, subscription: Subscription, answer: Mapping[str, Any]) -> bool:
         subscription.number = answer["subscription"]
         subscription.stream = answer["stream"]
         self._subscriptions[subscription.number] = subscription
+        if subscription not in self._views:
+            self._views.append(subscription)
         early, self._early = self._early, []
         for name, params in early:
             self._route(self._link, name, params)
@@ -141,15 +162,23 @@ class Client(Methods):
         elif number not in self._subscriptions:
             if self._subscribing > 0:
                 self._early.append((name, params))
-        elif name == "moved":
-            if self._follow.is_on:
-                self._go(link, self._subscriptions[number].world, ConnectionEnded(MOVED), params)
-            else:
-                self._subscriptions[number]._take("end", {"reason": MOVED})
-        elif name == "world_ended" and self._follow.is_on:
-            self._start(self._ask_whether_ended(link, self._subscriptions[number], params))
+        elif name in ("moved", "world_ended"):
+            self._leaves(link, self._subscriptions.pop(number), name, params)
         else:
             self._subscriptions[number]._take(name, params)
+
+    def _leaves(self, link: Link, view: Subscription, name: str, params: dict[str, Any]) -> None:
+        """The world of a view is not on this node any more."""
+        if not self._follow.is_on and name == "world_ended":
+            self._views.remove(view)
+            view._take(name, params)
+        elif not self._follow.is_on or (params.get("tcp") and not self._may_go(view.world)):
+            self._views.remove(view)
+            view._leave(params)
+        elif name == "moved" and self._may_go(view.world):
+            self._go(link, view.world, ConnectionEnded(moved_text(view.world, params)), params)
+        else:
+            self._start(self._look(link, view, had_it=name == "world_ended"))
 
     def _start(self, work: Any) -> None:
         task = asyncio.create_task(work)
@@ -160,8 +189,8 @@ class Client(Methods):
         if self._end is not None:
             return
         self._end = reason
-        for subscription in self._subscriptions.values():
-            subscription._take("end", {"reason": reason})
+        for view in self._views:
+            view._take("end", {"reason": reason})
 
     # ---- in a cluster ----------------------------------------------------------------------------
 
@@ -173,9 +202,9 @@ class Client(Methods):
             raise ConnectionEnded(self._end)
 
     def _may_go(self, world: int | None) -> bool:
-        """Whether to go to the node of a world: a client with views stays with their world."""
+        """Whether to go to the node of a world: a client with views stays with their worlds."""
         return (self._follow.is_on and world is not None
-                and all(view.world == world for view in self._subscriptions.values()))
+                and all(view.world == world for view in self._views))
 
     def _link_over(self, link: Link, reason: str) -> None:
         if link is not self._link:
@@ -185,8 +214,8 @@ class Client(Methods):
         else:
             if SILENT in reason:
                 self._follow.note_silence(self.address)
-            worlds = [view.world for view in self._subscriptions.values()]
-            self._go(link, worlds[0] if worlds else self._world, ConnectionEnded(reason))
+            world = self._views[0].world if self._views else self._world
+            self._go(link, world, ConnectionEnded(reason))
 
     def _go(self, link: Link, world: int | None, error: Exception,
             place: Mapping[str, Any] | None = None) -> None:
@@ -195,76 +224,124 @@ class Client(Methods):
             self._follow.note_place(place or {})
             self._seeking = asyncio.create_task(self._seek(world, error))
 
-    async def _ask_whether_ended(self, link: Link, view: Subscription,
-                                 params: dict[str, Any]) -> None:
-        """A world ended here. It may continue on another node; this node knows that a little later."""
-        end = asyncio.get_running_loop().time() + GONE_S
-        while asyncio.get_running_loop().time() < end:
+    async def _look(self, link: Link, view: Subscription, had_it: bool) -> None:
+        """A world is not on this node, but may come, or be elsewhere. Asks until that is known; the other views
+        go on. `had_it`: this node has had it, so when it knows no such world, there is none."""
+        clock = asyncio.get_running_loop().time
+        begun, denied_since, pause = clock(), None, PAUSE_FIRST_S
+        while link is self._link and view in self._views:
             try:
-                if not (await link.ask("world.locate", {"world": view.world}))["here"]:
-                    break
-            except RequestError as error:
-                if error.status == "no_world":
-                    view._take("world_ended", params)
+                place = await link.ask("world.locate", {"world": view.world})
+                denied_since = None
+                if not place["here"] and self._may_go(view.world):
+                    self._go(link, view.world, ConnectionEnded(moved_text(view.world, place)), place)
                     return
+                if not place["here"] and place["tcp"]:
+                    self._views.remove(view)
+                    view._leave(place)
+                    return
+                if place["here"] and await self._continue(link, view):
+                    return
+            except RequestError as error:
+                denied_since = None if error.status != "no_world" else denied_since or clock()
+            except TimeoutError:
+                denied_since = None
             except ConnectionEnded:
                 return
-            await asyncio.sleep(PAUSE_FIRST_S)
-        self._go(link, view.world, ConnectionEnded("the world has left this node"))
+            if view not in self._views or link is not self._link:
+                return
+            if denied_since is not None and (had_it or clock() - denied_since > GONE_S):
+                self._views.remove(view)
+                view._take("world_ended", {})
+            elif clock() - begun > self._follow.follow_s:
+                self._views.remove(view)
+                view._end(f"the node of world {view.world} was not found in {self._follow.follow_s} s")
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, PAUSE_LAST_S)
 
     async def _seek(self, world: int | None, error: Exception) -> None:
-        search = self._follow.search()
+        search = self._follow.search([*([] if world is None else [world]), *(view.world for view in self._views)])
         search.failed(self.address, error)
         try:
             for pause in search.rounds():
                 for address in self._follow.candidates():
                     try:
-                        await self._try(address, world)
+                        await self._try(address, search.worlds)
                         return
                     except (OSError, ConnectionEnded, RequestError, TimeoutError) as failure:
                         search.failed(address, failure)
                 await asyncio.sleep(pause)
-            self._over(search.text(world, len(self._follow.nodes)))
+            self._over(search.text(len(self._follow.nodes)))
         finally:
             self._seeking = None
 
-    async def _try(self, address: str, world: int | None) -> None:
-        """Goes to a node, or to the one that it says has the world."""
+    async def _try(self, address: str, worlds: list[int]) -> None:
+        """Goes to a node, or to the one that it says has the first of these worlds that is found."""
         link, welcome = await self._open(address)
         try:
-            if world is not None:
-                async with asyncio.timeout(NODE_PATIENCE_S):
-                    place = await link.ask("world.locate", {"world": world})
-                if not place["here"]:
-                    link.over("another node is the right one")
-                    address = self._follow.checked(place["tcp"])
-                    link, welcome = await self._open(address)
+            place, world = await self._locate(link, worlds)
+            if not place["here"]:
+                link.over("another node is the right one")
+                address = self._follow.checked(place["tcp"])
+                link, welcome = await self._open(address)
             before, self._link = self._link, link
             before.over("the client has gone to another node")
             self._settle(address, welcome)
-            await self._continue_views()
+            self._subscriptions, self._early = {}, []
+            for view in list(self._views):
+                if not await self._continue(link, view, world):
+                    self._start(self._look(link, view, had_it=False))
+            if link.end is not None:  # after its last answer
+                raise ConnectionEnded(link.end)
         except BaseException as error:
             link.over(str(error))
             raise
 
-    async def _continue_views(self) -> None:
-        views, self._subscriptions, self._early = [*self._subscriptions.values()], {}, []
-        for at, view in enumerate(views):
-            self._subscribing += 1
+    async def _locate(self, link: Link, worlds: list[int]) -> tuple[Mapping[str, Any], int | None]:
+        """The place of the first world that is found, and that world."""
+        refusal: RequestError | None = None
+        for world in worlds:
             try:
                 async with asyncio.timeout(NODE_PATIENCE_S):
-                    answer = await self._link.ask("subscribe", {**view._view, **view._place()})
+                    return await link.ask("world.locate", {"world": world}), world
+            except RequestError as error:
+                refusal = refusal or error
+        if refusal is not None:
+            raise refusal
+        return {"here": True}, None
+
+    async def _continue(self, link: Link, view: Subscription, sought: int | None = None) -> bool:
+        """Subscribes to a view again, or ends it. False: its world is not here, or not yet.
+
+        Raises RequestError where the world is the one that was sought.
+        """
+        self._subscribing += 1
+        try:
+            async with asyncio.timeout(NODE_PATIENCE_S):
+                answer = await link.ask("subscribe", {**view._view, **view._place()})
+            if view in self._views and link is self._link:
                 self._begin(view, answer)
-            except BaseException as error:
-                if isinstance(error, RequestError) and view.world != views[0].world:
-                    view._take("end", {"reason": f"world {view.world}: {error}"})
-                    continue
-                # They wait for the next node, under numbers that no server gives.
-                for i, rest in enumerate(views[at:], 1):
-                    self._subscriptions[-i] = rest
+            elif link.end is None:  # the program has ended it meanwhile
+                self._start(self._unsubscribe(link, answer["subscription"]))
+        except RequestError as error:
+            if view.world == sought:
                 raise
-            finally:
-                self._subscribing -= 1
+            if error.status in NOT_HERE and not error.sent.get("tcp"):
+                return False
+            self._forget(view)
+            if error.status == "moved":
+                view._leave(error.sent)
+            else:
+                view._end(str(error))
+        finally:
+            self._has_subscribed()
+        return True
+
+    async def _unsubscribe(self, link: Link, number: int) -> None:
+        try:
+            await link.ask("unsubscribe", {"subscription": number})
+        except (RequestError, ConnectionEnded):
+            pass
 
     async def _open(self, address: str) -> tuple[Link, Hello]:
         """Connects and says hello."""
@@ -321,14 +398,14 @@ class Subscription(FollowedView):
     async def next(self) -> Mirror | None:
         """Waits for the next keyframe or delta, and applies it. None: the world has ended.
 
-        Raises ConnectionEnded.
+        Raises ViewEnded when only this view is over, and ConnectionEnded.
         """
         name, params = await self._queue.get()
+        if name in ("end", "world_ended"):
+            self._queue.put_nowait((name, params))  # for the next call
         if name == "end":
-            self._queue.put_nowait((name, params))
-            raise ConnectionEnded(params["reason"])
+            self._raise(params)
         if name == "world_ended":
-            self._client._subscriptions.pop(self.number, None)
             return None
         self.mirror.apply(name, params)
         return self.mirror
@@ -339,9 +416,14 @@ class Subscription(FollowedView):
 
     async def end(self) -> None:
         """Ends the subscription."""
-        number = self.number
-        self._client._subscriptions.pop(number, None)
-        await self._client.unsubscribe(subscription=number)
+        link = self._client._link
+        if not self._client._forget(self):
+            return
+        try:
+            await link.ask("unsubscribe", {"subscription": self.number})
+        except ConnectionEnded:  # and the subscription with it
+            if self._client._end is not None:
+                raise
 
 
 def address_of(address: str) -> tuple[str, int]:
@@ -391,7 +473,8 @@ async def connect(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-pyth
     In a cluster the client goes where its world is. When its node dies, or no longer has the world,
     it looks for the next one for `follow_s` seconds, and raises ConnectionEnded when there is none.
     Its views continue, and each command is carried out once. 0 turns this off; without a cluster it
-    has no effect. A client is on one node: for worlds on several nodes, make a client for each.
+    has no effect. A client is on one node: a view whose world goes to another one, while other views stay,
+    raises ViewEnded, with the address for another client.
 
     Without a token, FOGMARCH_TOKEN gives it. `ssl` turns on TLS: an ssl.SSLContext, or True for one of
     the client's own. `ca_file` names certificates in PEM to trust instead of the system's;

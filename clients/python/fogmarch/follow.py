@@ -2,9 +2,10 @@
 
 A client is on one node at a time. It goes to another one when its connection ends, when the node is
 silent, when a call is answered `moved`, and when a world that it views ends here but continues
-elsewhere. It asks the nodes it knows, the best guess first, where the world is (world.locate), repeatedly for `follow_s` seconds
-with growing pauses. On the new node it subscribes to its views again and sends calls without an
-answer again; commands have a command_id, so that each is carried out once.
+elsewhere; but not away from the world of another view (clients/README.md, Views of several worlds). It
+asks the nodes it knows, the best guess first, where the world is (world.locate), repeatedly for
+`follow_s` seconds with growing pauses. On the new node it subscribes to its views again and sends calls
+without an answer again; commands have a command_id, so that each is carried out once.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ SLOW_LINE = 64000.0  # bytes a second that a line carries at least
 LATE_S = 0.25
 NODES_MAX = 64
 GONE_S = 3.0  # for how long all nodes must deny the world: a new node knows of none yet
+FIRST_S = 5.0  # so long only the oldest view's world is looked for, then those of the others as well
 
 # Sent again without a command_id, these might be done twice, or name something that only one node has.
 ONCE = frozenset({"map.upload", "replay.close", "replay.open", "replay.pause", "replay.play",
@@ -111,10 +113,10 @@ class Follow:
             return {**given, "command_id": self._command}
         return given
 
-    def search(self) -> Search:
-        """Begins to look for a world's node."""
+    def search(self, worlds: list[int]) -> Search:
+        """Begins to look for a node of the first of these worlds; if it is not found, of another. None: any node."""
         self.refused.clear()
-        return Search(self)
+        return Search(self, list(dict.fromkeys(worlds)))
 
     def checked(self, address: str) -> str:
         """The address, unless that node has refused hello, or is silent. Raises OSError."""
@@ -137,8 +139,9 @@ class Follow:
 class Search:
     """One search: which node to ask next, and when to give up."""
 
-    def __init__(self, follow: Follow) -> None:
+    def __init__(self, follow: Follow, worlds: list[int]) -> None:
         self._follow = follow
+        self._worlds = worlds
         self._begun = time.monotonic()
         self.reason = "no node is known"  # why the last node was not the right one
         self._gone_since: float | None = None
@@ -146,10 +149,16 @@ class Search:
     def rounds(self) -> Iterator[float]:
         """Pauses in seconds, one after each round over all nodes; ends when it is time to give up."""
         pause = PAUSE_FIRST_S
-        while (time.monotonic() - self._begun < self._follow.follow_s and not self._is_gone
-               and self._follow.candidates()):
+        while (time.monotonic() - self._begun < self._follow.follow_s and self._follow.candidates()
+               and not (self._is_gone and len(self._worlds) < 2)):
             yield pause * random.uniform(0.5, 1.0)
             pause = min(2 * pause, PAUSE_LAST_S)
+
+    @property
+    def worlds(self) -> list[int]:
+        """Those to ask a node for, in this order."""
+        is_first = time.monotonic() - self._begun < FIRST_S and not self._is_gone
+        return self._worlds[:1] if is_first else self._worlds
 
     def failed(self, address: str, error: Exception) -> None:
         """A node was not the right one."""
@@ -164,8 +173,8 @@ class Search:
         """Whether the nodes have said for long enough that there is no such world."""
         return self._gone_since is not None and time.monotonic() - self._gone_since > GONE_S
 
-    def text(self, world: int | None, count: int) -> str:
+    def text(self, count: int) -> str:
         """Why the search was given up."""
-        sought = "a node" if world is None else f"the node of world {world}"
+        sought = f"the node of world {self._worlds[0]}" if self._worlds else "a node"
         return (f"{sought} was not found within {time.monotonic() - self._begun:.0f} s among "
                 f"{count}; {self.reason}")

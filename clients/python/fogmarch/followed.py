@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Any, NoReturn, cast
 
+from .link import ConnectionEnded, ViewEnded
 from .mirror import Mirror
+
+# Answers to subscribe and world.locate after which the world may still come.
+NOT_HERE = frozenset({"moved", "not_ready", "no_world"})
+
+
+def moved_text(world: int, place: Mapping[str, Any]) -> str:
+    """Why a view ends whose world another node has."""
+    where = f"at {place['tcp']}" if place.get("tcp") else "and not known yet where"
+    return f"world {world} is on another node now, {where}"
 
 
 class FollowedView:
@@ -27,6 +38,23 @@ class FollowedView:
         if self._rect is None:
             return {}
         return {"rect": self._rect, "stream": self.stream, "since": self._tick}
+
+    def _take(self, name: str, params: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+    def _end(self, reason: str, address: str = "") -> None:
+        """The view is over, but the connection is not."""
+        self._take("end", {"reason": reason, "address": address})
+
+    def _leave(self, place: Mapping[str, Any]) -> None:
+        """Another node has the world, and the client stays."""
+        self._end(moved_text(self.world, place), place.get("tcp") or "")
+
+    def _raise(self, params: Mapping[str, Any]) -> NoReturn:
+        """The view is over: why."""
+        if "address" in params:
+            raise ViewEnded(params["reason"], params["address"])
+        raise ConnectionEnded(params["reason"])
 
     def _note(self, params: dict[str, Any]) -> None:
         self._tick = params.get("tick", self._tick)

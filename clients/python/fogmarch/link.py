@@ -30,6 +30,14 @@ class ConnectionEnded(Exception):
     """The connection is over; nothing more can be called."""
 
 
+class ViewEnded(ConnectionEnded):
+    """A view is over, but the connection is not: other views go on, and calls are answered."""
+
+    def __init__(self, reason: str, address: str = "") -> None:
+        super().__init__(reason)
+        self.address = address  # of the node that has the view's world now, as HOST:PORT; empty: none is known
+
+
 class Link:
     """Calls `route` with each notification, and `over` once, with the reason why the connection ended."""
 

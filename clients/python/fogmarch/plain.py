@@ -11,11 +11,11 @@ from typing import Any, NoReturn, cast
 
 import msgpack
 
-from .client import MOVED, address_of, addresses_of, hello_of, tls_context
+from .client import address_of, addresses_of, hello_of, tls_context
 from .follow import (
-    FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, SILENT, Follow, Silence,
+    FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, PAUSE_LAST_S, SILENT, Follow, Silence,
 )
-from .followed import FollowedView
+from .followed import NOT_HERE, FollowedView, moved_text
 from .link import NOTIFICATION, READ_SIZE, REQUEST, RESPONSE, ConnectionEnded, RequestError
 from .methods import Hello
 from .mirror import Mirror
@@ -129,6 +129,27 @@ class PlainLink:
         return data
 
 
+class Look:
+    """The world of a view is not on this node, but may come, or be elsewhere. `had_it`: this node has had it, so when
+    it knows no such world, there is none."""
+
+    def __init__(self, had_it: bool) -> None:
+        self.begun = self.next = time.monotonic()  # next: when to ask
+        self.denied_since: float | None = None
+        self.had_it = had_it
+        self._pause = PAUSE_FIRST_S
+
+    def later(self) -> None:
+        """It is not known yet."""
+        self.next = time.monotonic() + self._pause
+        self._pause = min(2 * self._pause, PAUSE_LAST_S)
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether there is no such world."""
+        return self.denied_since is not None and (self.had_it or time.monotonic() - self.denied_since > GONE_S)
+
+
 class PlainClient(PlainMethods):
     """A session. Make one with connect_plain(); use it as a context manager, from one thread.
 
@@ -145,7 +166,9 @@ class PlainClient(PlainMethods):
         self._hello = hello
         self._timeout_s = timeout_s
         self._link: PlainLink = cast(PlainLink, None)
-        self._views: dict[int, PlainView] = {}  # by their numbers on the link
+        self._views: list[PlainView] = []  # that go on, the oldest first
+        self._subscriptions: dict[int, PlainView] = {}  # those of them that the link has, by their numbers
+        self._looks: dict[PlainView, Look] = {}  # the others
         self._early: list[tuple[str, dict[str, Any]]] = []
         self._subscribing = False
         self._world: int | None = None  # the last one that a call named
@@ -176,7 +199,7 @@ class PlainClient(PlainMethods):
         given = {name: value for name, value in params.items() if value is not None}
         given = self._follow.prepare(method, given)
         self._world = given.get("world", self._world)
-        view = self._views.get(given.get("subscription", 0))
+        view = self._subscriptions.get(given.get("subscription", 0))
         was_late = False
         while True:
             if self._end is not None:
@@ -196,7 +219,7 @@ class PlainClient(PlainMethods):
                 was_late = True
                 if self._link.is_quiet:
                     self._follow.note_silence(self.address)
-                self._seek(given.get("world"), error)
+                self._seek(self._views[0].world if self._views else given.get("world"), error)
             except ConnectionEnded as error:
                 self._lost(error)
                 if method in ONCE:
@@ -214,12 +237,16 @@ class PlainClient(PlainMethods):
         finally:
             self._subscribing = False
         self._begin(view, answer)
+        self._early = []
         view.next(self._timeout_s)
         return view
 
     def _begin(self, view: PlainView, answer: Mapping[str, Any]) -> None:
         view.number, view.stream = answer["subscription"], answer["stream"]
-        self._views[view.number] = view
+        self._subscriptions[view.number] = view
+        self._looks.pop(view, None)
+        if view not in self._views:
+            self._views.append(view)
         early, self._early = self._early, []
         for name, params in early:
             self._route(self._link, name, params)
@@ -230,105 +257,174 @@ class PlainClient(PlainMethods):
             return
         if number is None:
             self.others.append((name, params))
-        elif number in self._views:
-            self._views[number]._take(name, params)
+        elif number in self._subscriptions and name in ("moved", "world_ended"):
+            self._leaves(self._subscriptions.pop(number), name, params)
+        elif number in self._subscriptions:
+            self._subscriptions[number]._take(name, params)
         elif self._subscribing:
             self._early.append((name, params))
+
+    def _leaves(self, view: PlainView, name: str, params: dict[str, Any]) -> None:
+        """The world of a view is not on this node any more."""
+        if not self._follow.is_on and name == "world_ended":
+            self._views.remove(view)
+            view._take(name, params)
+        elif not self._follow.is_on or (params.get("tcp") and not self._may_go(view.world)):
+            self._views.remove(view)
+            view._leave(params)
+        else:
+            if name == "moved" and self._may_go(view.world):
+                self._follow.note_place(params)
+            self._looks[view] = Look(had_it=name == "world_ended")
+
+    def _forget(self, view: PlainView) -> bool:
+        """The view is over. Returns whether the link has it."""
+        self._looks.pop(view, None)
+        if view in self._views:
+            self._views.remove(view)
+        if self._subscriptions.get(view.number) is not view:
+            return False
+        del self._subscriptions[view.number]
+        return True
 
     # ---- in a cluster ----------------------------------------------------------------------------
 
     def _may_go(self, world: int | None) -> bool:
-        """Whether to go to the node of a world: a client with views stays with their world."""
+        """Whether to go to the node of a world: a client with views stays with their worlds."""
         return (self._follow.is_on and world is not None
-                and all(view.world == world for view in self._views.values()))
+                and all(view.world == world for view in self._views))
 
     def _read(self, deadline: float | None) -> None:
         """Reads once; goes to another node when this one is gone."""
         if self._end is not None:
             raise ConnectionEnded(self._end)
         try:
-            self._link.read(deadline)
+            if self._looks and self._look():
+                return
+            next_look = min((look.next for look in self._looks.values()), default=None)
+            is_first = next_look is not None and (deadline is None or next_look < deadline)
+            try:
+                self._link.read(next_look if is_first else deadline)
+            except TimeoutError:
+                if not is_first:
+                    raise
         except ConnectionEnded as error:
+            if self._end is not None:
+                raise
             self._lost(error)
+
+    def _look(self) -> bool:
+        """Asks where the worlds are that were here, or are to come. Returns whether a view has changed."""
+        for view, look in list(self._looks.items()):
+            if view in self._looks and time.monotonic() >= look.next and self._look_for(view, look):
+                return True
+        return False
+
+    def _look_for(self, view: PlainView, look: Look) -> bool:
+        try:
+            place = self._link.ask("world.locate", {"world": view.world}, NODE_PATIENCE_S)
+            look.denied_since = None
+            if not place["here"] and self._may_go(view.world):
+                self._seek(view.world, ConnectionEnded(moved_text(view.world, place)))
+                return True
+            if not place["here"] and place["tcp"]:
+                self._forget(view)
+                view._leave(place)
+                return True
+            if place["here"] and self._continue(view):
+                return True
+        except RequestError as error:
+            look.denied_since = None if error.status != "no_world" else look.denied_since or time.monotonic()
+        except TimeoutError:
+            look.denied_since = None
+        look.later()
+        if look.is_gone:
+            self._forget(view)
+            view._take("world_ended", {})
+        elif time.monotonic() - look.begun > self._follow.follow_s:
+            self._forget(view)
+            view._end(f"the node of world {view.world} was not found in {self._follow.follow_s} s")
+        return view not in self._views
 
     def _lost(self, error: ConnectionEnded) -> None:
         """The connection is over. Finds another one, or raises ConnectionEnded."""
         if self._follow.is_on and self._end is None:
             if str(error) == SILENT:
                 self._follow.note_silence(self.address)
-            self._seek(next((view.world for view in self._views.values()), self._world), error)
+            self._seek(self._views[0].world if self._views else self._world, error)
             return
         self._end = self._end or str(error)
         raise ConnectionEnded(self._end)
 
     def _seek(self, world: int | None, error: Exception) -> None:
-        """Looks for the node of a world. Raises ConnectionEnded when there is none."""
-        search = self._follow.search()
+        """Looks for the node of a world, and goes there. Raises ConnectionEnded when there is none."""
+        search = self._follow.search([*([] if world is None else [world]), *(view.world for view in self._views)])
         search.failed(self.address, error)
         for pause in search.rounds():
             for address in self._follow.candidates():
                 try:
-                    self._try(address, world)
+                    self._try(address, search.worlds)
                     return
                 except (OSError, ConnectionEnded, RequestError) as failure:
                     search.failed(address, failure)
             time.sleep(pause)
-        self._end = search.text(world, len(self._follow.nodes))
+        self._end = search.text(len(self._follow.nodes))
         raise ConnectionEnded(self._end)
 
-    def _try(self, address: str, world: int | None) -> None:
-        """Goes to a node, or to the one that it says has the world."""
+    def _try(self, address: str, worlds: list[int]) -> None:
+        """Goes to a node, or to the one that it says has the first of these worlds that is found."""
         link, welcome = self._open(address, NODE_PATIENCE_S)
         try:
-            if world is not None:
-                place = link.ask("world.locate", {"world": world}, NODE_PATIENCE_S)
-                if not place["here"]:
-                    link.close("another node is the right one")
-                    address = self._follow.checked(place["tcp"])
-                    link, welcome = self._open(address, NODE_PATIENCE_S)
+            place, world = self._locate(link, worlds)
+            if not place["here"]:
+                link.close("another node is the right one")
+                address = self._follow.checked(place["tcp"])
+                link, welcome = self._open(address, NODE_PATIENCE_S)
             self._link.close("the client has gone to another node")
             self._link = link
             self._settle(address, welcome)
-            self._continue_views()
+            self._subscriptions, self._looks = {}, {}
+            for view in list(self._views):
+                if not self._continue(view, world):
+                    self._looks[view] = Look(had_it=False)
         except BaseException as error:
             link.close(str(error))
             raise
 
-    def _continue_views(self) -> None:
-        views, self._views, self._early = [*self._views.values()], {}, []
-        for at, view in enumerate(views):
-            before, self._subscribing = self._subscribing, True
+    def _locate(self, link: PlainLink, worlds: list[int]) -> tuple[Mapping[str, Any], int | None]:
+        """The place of the first world that is found, and that world."""
+        refusal: RequestError | None = None
+        for world in worlds:
             try:
-                self._begin(view, self._link.ask("subscribe", {**view._view, **view._place()},
-                                                 NODE_PATIENCE_S))
-            except BaseException as error:
-                if isinstance(error, RequestError) and view.world != views[0].world:
-                    view._take("end", {"reason": f"world {view.world}: {error}"})
-                    continue
-                # They wait for the next node, under numbers that no server gives.
-                for i, rest in enumerate(views[at:], 1):
-                    self._views[-i] = rest
-                raise
-            finally:
-                self._subscribing = before
-
-    def _has_ended(self, view: PlainView) -> bool:
-        """Whether a world that ended here is really over. If it continues elsewhere, goes there."""
-        end = time.monotonic() + GONE_S
-        while self._follow.is_on and time.monotonic() < end:
-            try:
-                place = self._link.ask("world.locate", {"world": view.world}, self._timeout_s)
-                if not place["here"]:
-                    break
+                return link.ask("world.locate", {"world": world}, NODE_PATIENCE_S), world
             except RequestError as error:
-                if error.status == "no_world":
-                    return True
-            except ConnectionEnded:
-                break
-            time.sleep(PAUSE_FIRST_S)
-        if self._follow.is_on:
-            self._seek(view.world, ConnectionEnded("the world has left this node"))
-        return not self._follow.is_on
+                refusal = refusal or error
+        if refusal is not None:
+            raise refusal
+        return {"here": True}, None
+
+    def _continue(self, view: PlainView, sought: int | None = None) -> bool:
+        """Subscribes to a view again, or ends it. False: its world is not here, or not yet.
+
+        Raises RequestError where the world is the one that was sought.
+        """
+        before, self._subscribing = self._subscribing, True
+        self._early = []
+        try:
+            self._begin(view, self._link.ask("subscribe", {**view._view, **view._place()}, NODE_PATIENCE_S))
+        except RequestError as error:
+            if view.world == sought:
+                raise
+            if error.status in NOT_HERE and not error.sent.get("tcp"):
+                return False
+            self._forget(view)
+            if error.status == "moved":
+                view._leave(error.sent)
+            else:
+                view._end(str(error))
+        finally:
+            self._subscribing = before
+        return True
 
     def _open(self, address: str, timeout_s: float | None) -> tuple[PlainLink, Hello]:
         """Connects and says hello."""
@@ -383,26 +479,21 @@ class PlainView(FollowedView):
     def next(self, timeout_s: float | None = None) -> Mirror | None:
         """Waits for the next keyframe or delta, and applies it. None: the world has ended.
 
-        Raises TimeoutError when nothing comes in `timeout_s`, and ConnectionEnded.
+        Raises TimeoutError when nothing comes in `timeout_s`, ViewEnded when only this view is over, and
+        ConnectionEnded.
         """
         deadline = deadline_of(timeout_s)
-        while True:
-            while not self._queue:
-                self._client._read(deadline)
-            name, params = self._queue.popleft()
-            if name == "moved" and self._client._follow.is_on:
-                self._client._follow.note_place(params)
-                self._client._seek(self.world, ConnectionEnded(MOVED))
-                continue
-            if name in ("end", "moved"):
-                self._queue.append((name, params))
-                raise ConnectionEnded(params.get("reason", MOVED))
-            if name != "world_ended":
-                self.mirror.apply(name, params)
-                return self.mirror
-            if self._client._has_ended(self):
-                self._client._views.pop(self.number, None)
-                return None
+        while not self._queue:
+            self._client._read(deadline)
+        name, params = self._queue.popleft()
+        if name in ("end", "world_ended"):
+            self._queue.append((name, params))  # for the next call
+        if name == "end":
+            self._raise(params)
+        if name == "world_ended":
+            return None
+        self.mirror.apply(name, params)
+        return self.mirror
 
     def __iter__(self) -> Iterator[Mirror]:
         while (mirror := self.next()) is not None:
@@ -410,9 +501,14 @@ class PlainView(FollowedView):
 
     def end(self) -> None:
         """Ends the subscription."""
-        number = self.number
-        self._client._views.pop(number, None)
-        self._client.unsubscribe(subscription=number)
+        client = self._client
+        if not client._forget(self):
+            return
+        try:
+            client._link.ask("unsubscribe", {"subscription": self.number}, client._timeout_s)
+        except ConnectionEnded:  # and the subscription with it
+            if client._end is not None or not client._follow.is_on:
+                raise
 
 
 def connect_plain(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-python",

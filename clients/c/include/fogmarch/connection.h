@@ -71,8 +71,12 @@ fm_client_options fm_client_options_default(void);
 // (the numbers stay, a keyframe comes), and sends unanswered requests again; commands have a
 // command_id, so that each is carried out once. If that fails for follow_ms, it is BROKEN. Without
 // a cluster follow_ms has no effect. Meanwhile the functions that read block, and afterwards
-// fm_client_fd() is another socket; loops that must not block leave it off and ask world.locate. A
-// client is on one node: for worlds on several, make a client for each.
+// fm_client_fd() is another socket; loops that must not block leave it off and ask world.locate.
+//
+// A client is on one node, and does not leave a world that it views for another one. When the world
+// of one view goes elsewhere, the program is notified by FM_NOTIFY_MOVED, with the address (`tcp`;
+// empty: none was found), and that view is over; the others go on. When the node is gone, the
+// client goes where its oldest view's world is.
 
 /// Connects, trying each address that the host's name has.
 ///

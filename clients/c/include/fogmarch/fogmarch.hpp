@@ -28,6 +28,7 @@
 #include <new>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -221,7 +222,7 @@ class View
     std::function<void(std::uint64_t id)> on_died;
     /// All callbacks for a message have been called.
     std::function<void()> on_updated;
-    /// The subscription is over, or was refused: why.
+    /// The subscription is over, or was refused: why. Other views go on; see moved_to().
     std::function<void(const std::string &why)> on_ended;
 
     View(const View &) = delete;
@@ -251,6 +252,11 @@ class View
     bool is_over() const
     {
         return is_over_;
+    }
+    /// Of a view that is over: the node that has its world now, as HOST:PORT; empty: none is known.
+    const std::string &moved_to() const
+    {
+        return moved_to_;
     }
     /// Whether the server continued where a connection that broke had ended.
     bool is_resumed() const
@@ -341,6 +347,7 @@ class View
     fm_rect rect_; // that was asked for; width 0: all
     bool is_over_ = false, resumes_ = false, resumed_ = false;
     bool starts_over_ = false; // until a message is good
+    std::string moved_to_;
     fm_mirror mirror_;
     std::vector<std::uint64_t> before_, come_, moves_,
         died_; // kept, so that a tick costs no memory
@@ -464,8 +471,7 @@ class Client
     void unsubscribe(View &view)
     {
         if (view.mirror_.subscription != 0 && !view.is_over_) {
-            send(FM_METHOD_UNSUBSCRIBE,
-                 std::move(Params().set(FM_FIELD_SUBSCRIPTION, view.mirror_.subscription)));
+            send_unsubscribe(view);
         }
         view.is_over_ = true;
         unwanted_.push_back(&view);
@@ -583,8 +589,22 @@ class Client
         if (!answer.ok) {
             end(view, answer.error.message);
         } else if (view.is_over_) { // given up meanwhile
-            send(FM_METHOD_UNSUBSCRIBE,
-                 std::move(Params().set(FM_FIELD_SUBSCRIPTION, view.mirror_.subscription)));
+            send_unsubscribe(view);
+        }
+    }
+
+    // What is still under way for it until the answer comes belongs to no other view.
+    void send_unsubscribe(const View &view)
+    {
+        const std::uint64_t number = view.mirror_.subscription;
+        if (send(FM_METHOD_UNSUBSCRIBE, std::move(Params().set(FM_FIELD_SUBSCRIPTION, number)),
+                 [this, number](const Answer &answer) {
+                     leaving_.erase(number);
+                     if (!answer.ok && on_refused) {
+                         on_refused(answer.error);
+                     }
+                 })) {
+            leaving_.insert(number);
         }
     }
 
@@ -604,13 +624,16 @@ class Client
         view.is_over_ = true;
     }
 
-    View *view_of(std::uint64_t subscription)
+    View *view_of(std::uint64_t subscription, std::uint64_t world)
     {
+        if (leaving_.count(subscription) > 0) {
+            return nullptr;
+        }
         const auto found = by_number_.find(subscription);
         if (found != by_number_.end()) {
             return found->second;
         }
-        if (to_ask_.empty()) {
+        if (to_ask_.empty() || to_ask_.front()->world_ != world) {
             return nullptr;
         }
         adopt(*to_ask_.front(), subscription);
@@ -621,13 +644,20 @@ class Client
     {
         const Fields params(object);
         if (notification == FM_NOTIFY_KEYFRAME || notification == FM_NOTIFY_DELTA) {
-            View *view = view_of(params.uint("subscription"));
+            View *view = view_of(params.uint("subscription"), params.uint("world"));
             if (view != nullptr && !view->is_over_ && !view->apply(notification, object)) {
                 start_over(*view);
             }
         } else if (notification == FM_NOTIFY_WORLD_ENDED &&
                    by_number_.count(params.uint("subscription")) > 0) {
             end(*by_number_[params.uint("subscription")], "the world has ended");
+        } else if (notification == FM_NOTIFY_MOVED &&
+                   by_number_.count(params.uint("subscription")) > 0) {
+            View &view = *by_number_[params.uint("subscription")];
+            view.moved_to_ = params.text("tcp");
+            end(view,
+                "world " + std::to_string(view.world_) + " is on another node now, " +
+                    (view.moved_to_.empty() ? "and not known yet where" : "at " + view.moved_to_));
         } else if (on_notified) {
             on_notified(notification, params);
         }
@@ -640,8 +670,7 @@ class Client
             end(view, "the view is out of step with the server");
             return;
         }
-        send(FM_METHOD_UNSUBSCRIBE,
-             std::move(Params().set(FM_FIELD_SUBSCRIPTION, view.mirror_.subscription)));
+        send_unsubscribe(view);
         by_number_.erase(view.mirror_.subscription);
         fm_mirror_fini(&view.mirror_);
         fm_mirror_init(&view.mirror_, 0, &View::ops(), &view);
@@ -680,6 +709,7 @@ class Client
     std::vector<std::unique_ptr<View>> views_;
     std::deque<View *> to_ask_; // the first of them is being answered
     std::vector<View *> unwanted_;
+    std::unordered_set<std::uint64_t> leaving_; // subscriptions whose unsubscribe has no answer yet
     std::unordered_map<std::uint64_t, View *> by_number_; // of their subscriptions
     bool is_closing_ = false;
 };

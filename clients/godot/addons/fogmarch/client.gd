@@ -23,6 +23,8 @@ const Unpacker = preload("unpacker.gd")
 const View = preload("view.gd")
 const Follow = preload("follow.gd")
 
+const NOT_HERE = ["moved", "not_ready", "no_world"] # answers after which a world may still come
+
 const CONNECTING = "connecting"
 const OPEN = "open"
 const SEEKING = "seeking"
@@ -35,7 +37,8 @@ const SLOW_LINE = 64 # bytes in a millisecond that a line carries at least
 var tls = false # set it before open(): use TLS and check the certificate
 var trusted = null # an X509Certificate to trust; null: those that Godot trusts
 # In a cluster: for how long it looks for the next node when its own dies or no longer has its world. Its views continue
-# there, and each command is carried out once. A client is on one node: for worlds on several, make a client for each.
+# there, and each command is carried out once. A client is on one node: a view whose world goes to another one, while other
+# views stay, ends, and its `moved_to` is the address for another client.
 var follow_ms = 30000 # 0: it does not
 var address = "" # of the server, as HOST:PORT
 var state = CLOSED
@@ -52,12 +55,15 @@ var _waiting = {} # id: [method, target, function, view or null, message]
 var _token = ""
 var _follow = Follow.new()
 var _probing = {} # id: function; of the requests to a node that may be the right one
+var _probed = 0 # which of the worlds that are sought it is asked for
 var _is_tried = false # such a node is connected, or about to be
 var _last_world = 0 # that a request has named
 var _heard_at = 0 # when the node said something, or was asked whether it is there
 var _is_asked = false
 var _sent_by = 0 # when large requests have been sent, on a slow line; the ping waits behind them
 var _views = {} # by subscription
+var _living = [] # views that go on, the oldest first
+var _looks = [] # of views whose world is not on this node: {view, had_it, since, next_ms, pause_ms, denied_since, id}
 var _to_subscribe = [] # views; the first of them is being answered
 var _output
 var _early = [] # requests that wait for hello's answer
@@ -134,6 +140,7 @@ func subscribe(world, team = 0, rect = [], every = 1, sight = false):
 	view.world = world
 	view.team = team
 	view.has_sight = sight
+	view.asked = rect
 	_subscribe(view, rect, every, {})
 	return view
 
@@ -156,6 +163,9 @@ func _subscribe(view, rect, every, more):
 		params[key] = more[key]
 	view.subscription = 0
 	view.is_over = false
+	view.moved_to = ""
+	if not _living.has(view):
+		_living.push_back(view)
 	_to_subscribe.push_back([view, params])
 	if _to_subscribe.size() == 1 and state != SEEKING:
 		_request("subscribe", params, self, "_on_subscribed", view)
@@ -171,8 +181,7 @@ func _on_subscribed(answer):
 		view.resumed = answer["result"]["resumed"]
 		_adopt(view, answer["result"]["subscription"])
 	else:
-		view.is_over = true
-		view.emit_signal("ended", view, answer["error"]["message"])
+		_refuse(view, answer["error"])
 
 
 func _adopt(view, subscription):
@@ -182,6 +191,9 @@ func _adopt(view, subscription):
 
 func unsubscribe(view):
 	view.is_over = true # later messages of it are dropped
+	_living.erase(view)
+	if _stop_looking(view):
+		return
 	_request("unsubscribe", {"subscription": view.subscription}, null, "", view)
 
 
@@ -232,6 +244,8 @@ func update():
 		var what = "no server there" if _peer == _tcp else "no TLS with the server"
 		_lose(what if _hello != null else "the server disconnected")
 	if status == StreamPeerTCP.STATUS_CONNECTED and state != CLOSED and (state != SEEKING or _is_tried):
+		if state == OPEN:
+			_update_looks()
 		_flush()
 		_read()
 		_watch()
@@ -314,7 +328,7 @@ func _take_answer(message):
 	if _probing.has(message[1]):
 		var function = _probing[message[1]]
 		_probing.erase(message[1])
-		call(function, {"ok": message[2] == null, "error": message[2], "result": message[3]})
+		call(function, {"ok": message[2] == null, "error": message[2], "result": message[3], "id": message[1]})
 		return
 	if not _waiting.has(message[1]) or _has_moved(message[1], message[2]):
 		return
@@ -348,13 +362,8 @@ func _take_notification(name, params):
 			view.apply(name == "keyframe", params)
 	elif name == "idle": # the server checks whether the client is alive
 		_put([2, "ping", [{"time": params["time"]}]])
-	elif name == "world_ended" and _views.has(params["subscription"]):
-		var view = _views[params["subscription"]]
-		_views.erase(params["subscription"])
-		view.is_over = true
-		view.emit_signal("ended", view, "the world has ended")
-	elif name == "moved" and _views.has(params["subscription"]):
-		_leave(_views[params["subscription"]], params)
+	elif (name == "world_ended" or name == "moved") and _views.has(params["subscription"]):
+		_leave(_views[params["subscription"]], params, name == "moved")
 	else:
 		emit_signal("notified", name, params)
 
@@ -365,21 +374,9 @@ func _follows():
 	return _follow.is_node and follow_ms > 0 and state != CLOSED
 
 
-# Views that go on, in the order of their subscriptions.
-func _living_views():
-	var views = []
-	for view in _views.values():
-		if not view.is_over:
-			views.push_back(view)
-	for pair in _to_subscribe:
-		if not views.has(pair[0]):
-			views.push_back(pair[0])
-	return views
-
-
-# A client with views stays with their world.
+# A client with views stays with their worlds.
 func _may_go(world):
-	for view in _living_views():
+	for view in _living:
 		if view.world != world:
 			return false
 	return _follows() and world != 0
@@ -390,22 +387,115 @@ func _lose(reason):
 	if state == SEEKING:
 		_drop_node(reason, false)
 	elif state == OPEN and _follows():
-		var views = _living_views()
-		_seek(views[0].world if views.size() > 0 else _last_world, reason)
+		_seek(_living[0].world if _living.size() > 0 else _last_world, reason)
 	else:
 		_end(reason)
 
 
-# Another node has the world of a view.
-func _leave(view, place):
-	if not view.is_over and _may_go(view.world):
-		_follow.note_place(place)
+# The world of a view is not on this node any more.
+func _leave(view, params, is_moved):
+	_views.erase(params["subscription"])
+	if view.is_over:
+		return # by the program
+	if not is_moved and not _follows():
+		_end_view(view, "the world has ended")
+	elif not _follows() or (str(params.get("tcp", "")) != "" and not _may_go(view.world)):
+		_end_moved(view, params)
+	elif is_moved and _may_go(view.world):
+		_follow.note_place(params)
 		_seek(view.world, "the world is on another node now")
 	else:
-		_views.erase(view.subscription)
-		view.is_over = true
-		view.emit_signal("ended", view, "the world is on another node now")
+		_look_for(view, not is_moved)
 
+
+# A subscribe was refused.
+func _refuse(view, error):
+	var name = error.get("name", "")
+	var is_moved = name == "moved" and str(error.get("tcp", "")) != ""
+	if is_moved:
+		_end_moved(view, error)
+	elif _follows() and view.stream != 0 and NOT_HERE.has(name):
+		_look_for(view, false)
+	else:
+		_end_view(view, error["message"])
+
+
+func _end_moved(view, place):
+	view.moved_to = str(place.get("tcp", ""))
+	var where = "and not known yet where" if view.moved_to == "" else "at " + view.moved_to
+	_end_view(view, "world %d is on another node now, %s" % [view.world, where])
+
+
+func _end_view(view, reason):
+	if _views.get(view.subscription) == view:
+		_views.erase(view.subscription)
+	_living.erase(view)
+	_stop_looking(view)
+	view.is_over = true
+	view.emit_signal("ended", view, reason)
+
+
+# ---- worlds that are not here --------------------------------------------------------------------
+
+# The world may come, or be elsewhere: asks where it is. `had_it`: this node has had it, so when it knows no such world,
+# there is none.
+func _look_for(view, had_it):
+	var now = Port.now_ms()
+	_looks.push_back({"view": view, "had_it": had_it, "since": now, "next_ms": now, "pause_ms": Follow.PAUSE_FIRST_MS,
+		"denied_since": -1, "id": 0})
+
+
+func _stop_looking(view):
+	for look in _looks:
+		if look["view"] == view:
+			_looks.erase(look)
+			return true
+	return false
+
+
+func _update_looks():
+	for look in _looks:
+		if look["id"] == 0 and Port.now_ms() >= look["next_ms"]:
+			_probe("world.locate", {"world": look["view"].world}, "_on_looked")
+			look["id"] = _last
+
+
+func _on_looked(answer):
+	for look in _looks:
+		if look["id"] == answer["id"]:
+			_take_place(look, answer)
+			return
+
+
+func _take_place(look, answer):
+	var now = Port.now_ms()
+	var view = look["view"]
+	var place = answer["result"] if answer["ok"] else {}
+	var is_here = place.get("here", false)
+	var is_elsewhere = answer["ok"] and not is_here
+	var is_denied = not answer["ok"] and answer["error"]["name"] == "no_world"
+	if not is_denied:
+		look["denied_since"] = -1
+	elif look["denied_since"] < 0:
+		look["denied_since"] = now
+	look["id"] = 0
+	look["next_ms"] = now + look["pause_ms"]
+	look["pause_ms"] = min(2 * look["pause_ms"], Follow.PAUSE_LAST_MS)
+	if is_elsewhere and _may_go(view.world):
+		_follow.note_place(place)
+		_seek(view.world, "the world is on another node now")
+	elif is_elsewhere and str(place.get("tcp", "")) != "":
+		_end_moved(view, place)
+	elif is_here and (not look["had_it"] or now - look["since"] > Follow.GONE_MS):
+		_looks.erase(look)
+		_subscribe_again(view)
+	elif is_denied and (look["had_it"] or now - look["denied_since"] > Follow.GONE_MS):
+		_end_view(view, "the world has ended")
+	elif now - look["since"] > follow_ms:
+		_end_view(view, "the node of world %d was not found" % view.world)
+
+
+# ---- nodes ---------------------------------------------------------------------------------------
 
 # Whether an answer means that the request goes to another node. It keeps waiting.
 func _has_moved(id, error):
@@ -413,7 +503,7 @@ func _has_moved(id, error):
 		return false
 	var waiting = _waiting[id]
 	var world = waiting[4][3][0].get("world", 0)
-	var is_late = waiting[3] != null and waiting[3].stream != 0 and ["not_ready", "no_world"].has(error.get("name", ""))
+	var is_late = waiting[3] != null and waiting[3].stream != 0 and NOT_HERE.has(error.get("name", ""))
 	if (error.get("name", "") != "moved" and not is_late) or not _may_go(world):
 		return false
 	waiting.push_back("refused") # it was not carried out
@@ -424,7 +514,11 @@ func _has_moved(id, error):
 
 func _seek(world, reason):
 	_tcp.disconnect_from_host()
-	_follow.seek(world, reason)
+	var worlds = [world] if world != 0 else []
+	for view in _living:
+		if not worlds.has(view.world):
+			worlds.push_back(view.world)
+	_follow.seek(worlds, reason)
 	_is_tried = false
 	_probing = {}
 	state = SEEKING
@@ -433,7 +527,8 @@ func _seek(world, reason):
 # Whether a node is connected, or about to be.
 func _try_node():
 	if _follow.is_over(follow_ms):
-		_end("the node of world %d was not found among %d; %s" % [_follow.world, _follow.nodes.size(), _follow.why])
+		var sought = "a node" if _follow.worlds.size() == 0 else "the node of world %d" % _follow.worlds[0]
+		_end("%s was not found among %d; %s" % [sought, _follow.nodes.size(), _follow.why])
 		return false
 	if not _is_tried:
 		var next = _follow.next()
@@ -469,14 +564,18 @@ func _on_probe_hello(answer):
 		_drop_node(str(answer["error"]["message"]), false)
 		return
 	welcome = answer["result"]
-	if _follow.is_right or _follow.world == 0:
+	if _follow.is_right or _follow.worlds.size() == 0:
 		_adopt_node()
 	else:
-		_probe("world.locate", {"world": _follow.world}, "_on_located")
+		_probed = 0
+		_probe("world.locate", {"world": _follow.worlds[0]}, "_on_located")
 
 
 func _on_located(answer):
-	if not answer["ok"]:
+	if not answer["ok"] and _probed + 1 < _follow.worlds.size() and _follow.tries_others():
+		_probed += 1
+		_probe("world.locate", {"world": _follow.worlds[_probed]}, "_on_located")
+	elif not answer["ok"]:
 		_drop_node(str(answer["error"]["message"]), answer["error"]["name"] == "no_world")
 	elif answer["result"]["here"]:
 		_adopt_node()
@@ -490,26 +589,29 @@ func _on_located(answer):
 
 # Goes on here: views are subscribed to again, and requests without an answer sent again.
 func _adopt_node():
-	var views = _living_views()
 	state = OPEN
 	_follow.settle(address, welcome)
 	_views = {}
 	_to_subscribe = []
+	_looks = []
 	var ids = _waiting.keys()
 	ids.sort()
 	for id in ids:
 		if _waiting[id][3] != null:
 			_waiting.erase(id) # it belongs to a view, which is subscribed to again
-	for view in views:
-		if view.tick >= 0:
-			resume(view)
-		else:
-			var asked = [view.x, view.y, view.width, view.height] if view.width > 0 else []
-			_subscribe(view, asked, view.every, {})
+	for view in _living.duplicate():
+		_subscribe_again(view)
 	for id in ids:
 		if _waiting.has(id):
 			_send_again(id)
 	emit_signal("followed", self)
+
+
+func _subscribe_again(view):
+	if view.tick >= 0:
+		resume(view)
+	else:
+		_subscribe(view, view.asked, view.every, {})
 
 
 func _send_again(id):

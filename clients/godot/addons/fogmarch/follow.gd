@@ -1,14 +1,16 @@
 # follow.gd: in a cluster, where a client goes when its node dies, or no longer has its world. client.gd asks what to do
 # next and does it; nothing here connects.
 #
-# A client is on one node at a time. It asks the nodes that it knows where the world is (world.locate), the best guess
-# first, again and again with growing pauses.
+# A client is on one node at a time, and does not leave the world of a view for that of another one (clients/README.md,
+# Views of several worlds). It asks the nodes that it knows where the world is (world.locate), the best guess first,
+# again and again with growing pauses.
 
 const Port = preload("engine.gd")
 
 const NODE_PATIENCE_MS = 2000 # for one node to answer
 const QUIET_MS = 1000 # after so long without a message a client asks whether its node is there
 const GONE_MS = 3000 # for how long all must deny the world: a new node knows of none yet
+const FIRST_MS = 5000 # so long only the oldest view's world is looked for, then those of the others as well
 const PAUSE_FIRST_MS = 50
 const PAUSE_LAST_MS = 1000
 const NODES_MAX = 64
@@ -26,7 +28,7 @@ const ONCE = ["map.upload", "replay.close", "replay.open", "replay.pause", "repl
 var nodes = [] # ADDRESS:PORT, the best guess first
 var is_node = false # the server is a node of a cluster
 var is_seeking = false
-var world = 0 # whose node is sought; 0: any node will do
+var worlds = [] # the node of the first is sought, or of another one; []: any node will do
 var why = "" # why the last node was not the right one
 var since = 0
 var is_right = false # the node that is asked has the world, as another one says
@@ -63,10 +65,10 @@ func note_place(place):
 		ticket = str(place.get("ticket", ""))
 
 
-func seek(number, reason):
+func seek(numbers, reason):
 	is_seeking = true
 	is_right = false
-	world = number
+	worlds = numbers
 	why = reason
 	since = Port.now_ms()
 	_at = 0
@@ -78,7 +80,16 @@ func seek(number, reason):
 # Whether to give up.
 func is_over(follow_ms):
 	var now = Port.now_ms()
-	return now - since >= follow_ms or (_gone_since >= 0 and now - _gone_since > GONE_MS)
+	return now - since >= follow_ms or (_is_gone() and worlds.size() < 2)
+
+
+func _is_gone():
+	return _gone_since >= 0 and Port.now_ms() - _gone_since > GONE_MS
+
+
+# Whether a node that does not know the first world is asked for the others.
+func tries_others():
+	return Port.now_ms() - since > FIRST_MS or _is_gone()
 
 
 # The node to ask next; "": none for now.

@@ -26,7 +26,7 @@ signal alerted(view, alert)
 signal died(view, id)
 # All signals of a message have been emitted.
 signal changed(view)
-# The subscription is over, or was refused.
+# The subscription is over, or was refused. Other views go on; see moved_to.
 signal ended(view, why)
 
 const TERRAINS = ["unknown", "ground", "out_of_bounds", "trees", "swamp", "water", "wall", "building"]
@@ -44,6 +44,8 @@ var stream = 0
 var every = 1 # ticks between two deltas, as it was subscribed
 var resumed = false # the server continued where a lost connection ended
 var is_over = false
+var moved_to = "" # of a view that is over: the node that has its world now, as HOST:PORT; "": none is known
+var asked = [] # the rectangle that was asked for
 var tick = -1
 var x = 0 # the rectangle that is shown
 var y = 0

@@ -1,0 +1,55 @@
+// Watch.cs: watches worlds, with the C# library, see cluster_views.py.  Watch ADDRESS WORLDS OPTION
+
+using System;
+using System.Collections.Generic;
+using Fogmarch;
+
+static class Watch
+{
+    static int Main(string[] words)
+    {
+        string[] parts = words[0].Split(':');
+        var client = new Client(parts[0], int.Parse(parts[1]));
+        var views = new List<View>();
+        foreach (string world in words[1].Split(','))
+        {
+            View view = client.Subscribe(long.Parse(world), 0, words[2] == "rect" ? new long[] { 4, 4, 8, 8 } : null);
+            views.Add(view);
+            view.Changed += changed => Tell("{{\"view\": {0}, \"tick\": {1}, \"node\": \"{2}\", \"agents\": [{3}]}}",
+                                            changed.World, changed.Tick, client.Address, AgentsOf(changed));
+            view.Ended += (ended, why) => Tell("{{\"view\": {0}, \"ended\": \"{1}\", \"at\": \"{2}\"}}", ended.World, why,
+                                               ended.MovedTo);
+            while (view.State == ViewState.Waiting && client.State != ClientState.Closed)
+            {
+                client.Update(10);
+            }
+        }
+        if (words[2] == "drop")
+        {
+            views[0].Unsubscribe();
+            Tell("{{\"dropped\": true}}");
+        }
+        while (client.State != ClientState.Closed)
+        {
+            client.Update(10);
+        }
+        Tell("{{\"closed\": \"{0}\"}}", client.Reason);
+        return 0;
+    }
+
+    static string AgentsOf(View view)
+    {
+        var ids = new List<string>();
+        for (int i = 0; i < view.AgentCount; i++)
+        {
+            ids.Add(view.AgentAt(i).Id.ToString());
+        }
+        return string.Join(", ", ids);
+    }
+
+    static void Tell(string format, params object[] values)
+    {
+        Console.WriteLine(string.Format(format, values));
+        Console.Out.Flush();
+    }
+}

@@ -1,0 +1,270 @@
+"""What clients with views of several worlds do, when these worlds part.
+
+Goal    The rule of clients/README.md, "Views of several worlds", in each library: the client stays with the worlds that
+        its node has; a view whose world went elsewhere ends with a reason that names the address, and the others go on
+        undisturbed. When the node dies, the client goes where its oldest view's world is, and waits there for the
+        worlds that no node has yet. Views that the program has ended play no part.
+Method  Nodes that are not there (fake_cluster.py), so that each order of events can be had. One watcher for each
+        library (watch_*, Watch.cs) prints what its views show, and why they end.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../e2e"))
+from fake_cluster import FakeCluster  # noqa: E402
+from fogmarch_server import PATIENCE, run  # noqa: E402
+from libraries import invocation, programs  # noqa: E402
+
+FOLDER = tempfile.TemporaryDirectory(prefix="fogmarch-views-")
+KINDS = programs("watch", FOLDER.name, c=os.environ["WATCH_C"])
+A, B = 1, 2
+
+
+class Watcher:
+    """A watcher's process, and what it has said."""
+
+    def __init__(self, kind):
+        self.kind, self.said, self.news = kind, [], asyncio.Event()
+
+    async def start(self, address, worlds, option):
+        arguments = [address, ",".join(map(str, worlds)), option or "none"]
+        command, environment = invocation(self.kind, KINDS[self.kind], arguments, FOLDER.name)
+        self.process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE, env=environment,
+                                                            limit=1 << 20)
+        self.reading = asyncio.create_task(self.read())
+        return self
+
+    async def read(self):
+        async for line in self.process.stdout:
+            if line.startswith(b"{"):
+                self.said.append(json.loads(line))
+            elif line.strip():
+                self.said.append({"text": line.decode()})  # Godot greets
+            self.news.set()
+
+    async def until(self, holds, what):
+        """Waits until something that was said holds; returns it."""
+        at = 0
+        async with asyncio.timeout(PATIENCE):
+            try:
+                while True:
+                    self.news.clear()
+                    while at < len(self.said):
+                        at += 1
+                        if holds(self.said[at - 1]):
+                            return self.said[at - 1]
+                    assert not self.reading.done(), "it has ended"
+                    await self.news.wait()
+            except (TimeoutError, asyncio.CancelledError, AssertionError) as error:
+                raise AssertionError(f"{self.kind}: no {what}; last: {self.said[-6:]}") from error
+
+    async def shows(self, world, node, since):
+        """Waits until a view shows its world at that node, later than a tick. Others' agents are never in it."""
+        said = await self.until(lambda one: one.get("view") == world and one.get("tick", 0) > since
+                                and one["node"] == node.address, f"view of {world} at {node.name} after {since}")
+        assert all(one["agents"] == [10 * one["view"] + 1] for one in self.said if "agents" in one), self.kind
+        return said
+
+    async def ends(self, world, node=None):
+        """Waits for the end of a view; its reason names the node's address, if there is one."""
+        said = await self.until(lambda one: one.get("view") == world and "ended" in one, f"end of the view of {world}")
+        assert (said["at"] or "") == (node.address if node else ""), (self.kind, said)
+        assert (node.address if node else "ended") in said["ended"], (self.kind, said)
+
+    def lives_with(self, *worlds):
+        """None of these views has ended, and the client is not closed."""
+        over = [one for one in self.said if "closed" in one or ("ended" in one and one["view"] in worlds)]
+        assert not over, (self.kind, over)
+
+    async def close(self):
+        if self.process.returncode is None:
+            self.process.kill()
+        await self.process.wait()
+        await self.reading
+
+
+async def each(watchers, does):
+    """The same for each watcher, at once."""
+    done = await asyncio.gather(*(does(watcher) for watcher in watchers), return_exceptions=True)
+    failed = [error for error in done if isinstance(error, BaseException)]
+    assert not failed, "\n".join(map(repr, failed))
+
+
+def scene(worlds=(A, B), option="", starts=True):
+    """Makes a case of a function: the worlds are on node a, where each library has a view of each, in this order."""
+    def decorate(case):
+        async def whole():
+            async with FakeCluster() as cluster:
+                cluster.worlds = dict.fromkeys(sorted(worlds), "a")
+                nodes = cluster.nodes
+                nodes["a"].shows = starts
+                watchers = [await Watcher(kind).start(nodes["a"].address, worlds, option) for kind in KINDS]
+                try:
+                    if starts:
+                        shown = worlds[1:] if option == "drop" else worlds
+                        await each(watchers, lambda one: one.until(lambda said: option != "drop" or "dropped" in said, "start"))
+                        for world in shown:
+                            await each(watchers, lambda one: one.shows(world, nodes["a"], cluster.tick))
+                    await case(cluster, watchers, **nodes)
+                finally:
+                    for watcher in watchers:
+                        await watcher.close()
+
+        def run_whole():
+            asyncio.run(whole())
+        run_whole.__name__ = case.__name__
+        return run_whole
+    return decorate
+
+
+async def goes_on(cluster, watchers, world, node):
+    """The views of a world go on at a node for ten ticks more."""
+    await each(watchers, lambda one: one.shows(world, node, cluster.tick + 10))
+    for one in watchers:
+        one.lives_with(world)
+
+
+async def second_leaves(cluster, watchers, a, b, moves):
+    before = a.count("subscribe")
+    moves()
+    await each(watchers, lambda one: one.ends(B, b))
+    await goes_on(cluster, watchers, A, a)
+    assert a.count("subscribe") == before and b.count("subscribe") == 0, "the other view was disturbed"
+
+
+@scene()
+async def the_second_world_moves(cluster, watchers, a, b, c):
+    await second_leaves(cluster, watchers, a, b, lambda: cluster.move(B, "b"))
+
+
+@scene((B, A))
+async def the_first_world_moves(cluster, watchers, a, b, c):
+    await second_leaves(cluster, watchers, a, b, lambda: cluster.move(B, "b"))
+
+
+@scene()
+async def a_world_moves_and_its_node_does_not_know_yet_where(cluster, watchers, a, b, c):
+    def moves():
+        cluster.move(B, "b", is_known=False)
+        cluster.worlds[B] = None
+        asyncio.get_running_loop().call_later(0.5, cluster.worlds.update, {B: "b"})
+    await second_leaves(cluster, watchers, a, b, moves)
+
+
+@scene((B, A))
+async def a_world_is_lost_to_another_node(cluster, watchers, a, b, c):
+    await second_leaves(cluster, watchers, a, b, lambda: cluster.leave(B, "b"))
+
+
+@scene()
+async def the_last_world_is_followed(cluster, watchers, a, b, c):
+    cluster.move(B, "b")
+    await each(watchers, lambda one: one.ends(B, b))
+    cluster.move(A, "c")
+    await goes_on(cluster, watchers, A, c)
+
+
+@scene()
+async def one_world_ends(cluster, watchers, a, b, c):
+    cluster.end(B)
+    await each(watchers, lambda one: one.ends(B))
+    await goes_on(cluster, watchers, A, a)
+    assert b.count("hello") == 0 == c.count("hello")
+    # It plays no part any more.
+    cluster.worlds[A] = "b"
+    a.die()
+    await goes_on(cluster, watchers, A, b)
+
+
+@scene((B, A))
+async def the_first_world_ends(cluster, watchers, a, b, c):
+    cluster.end(B)
+    await each(watchers, lambda one: one.ends(B))
+    await goes_on(cluster, watchers, A, a)
+    cluster.worlds[A] = "b"
+    a.die()
+    await goes_on(cluster, watchers, A, b)
+
+
+@scene()
+async def a_node_dies_and_its_worlds_part(cluster, watchers, a, b, c):
+    cluster.worlds = {A: "c", B: "b"}
+    a.die()
+    await each(watchers, lambda one: one.ends(B, b))
+    await goes_on(cluster, watchers, A, c)
+
+
+@scene()
+async def a_node_dies_and_one_world_is_taken_over_later(cluster, watchers, a, b, c):
+    cluster.worlds = {A: "b", B: None}
+    a.die()
+    await each(watchers, lambda one: one.until(lambda said: said.get("node") == b.address, "view at b"))
+    await asyncio.sleep(0.5)
+    cluster.worlds[B] = "b"
+    for world in (A, B):
+        await goes_on(cluster, watchers, world, b)
+
+
+@scene()
+async def a_node_dies_and_one_world_is_not_known_yet(cluster, watchers, a, b, c):
+    cluster.worlds = {A: "b"}
+    a.die()
+    await each(watchers, lambda one: one.until(lambda said: said.get("node") == b.address, "view at b"))
+    await asyncio.sleep(0.5)
+    cluster.worlds[B] = "c"
+    await each(watchers, lambda one: one.ends(B, c))
+    await goes_on(cluster, watchers, A, b)
+
+
+@scene()
+async def a_node_dies_and_the_first_world_with_it(cluster, watchers, a, b, c):
+    cluster.worlds = {B: "b"}
+    a.die()
+    await each(watchers, lambda one: one.ends(A))
+    await goes_on(cluster, watchers, B, b)
+
+
+@scene()
+async def the_next_node_dies_while_views_go_on_there(cluster, watchers, a, b, c):
+    cluster.worlds = {A: "b", B: "b"}
+    b.dies_after = "subscribe"
+    a.die()
+    while b.lives:
+        await asyncio.sleep(0.01)
+    cluster.worlds = {A: "c", B: "c"}
+    for world in (A, B):
+        await goes_on(cluster, watchers, world, c)
+
+
+@scene(option="drop")
+async def a_view_that_the_program_has_ended_holds_nothing(cluster, watchers, a, b, c):
+    del cluster.worlds[A]
+    cluster.move(B, "b")
+    await goes_on(cluster, watchers, B, b)
+    cluster.worlds[B] = "c"
+    b.die()
+    await goes_on(cluster, watchers, B, c)
+    assert all(params["world"] == B for node in (b, c) for method, params in node.asked if method == "subscribe")
+
+
+@scene((A,), option="rect", starts=False)
+async def a_rectangle_is_kept(cluster, watchers, a, b, c):
+    while a.count("subscribe") < len(watchers):
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.1)
+    cluster.move(A, "b")
+    await goes_on(cluster, watchers, A, b)
+    rects = [params.get("rect") for method, params in b.asked if method == "subscribe"]
+    assert rects == [[4, 4, 8, 8]] * len(watchers), rects
+
+
+run([the_second_world_moves, the_first_world_moves, a_world_moves_and_its_node_does_not_know_yet_where,
+     a_world_is_lost_to_another_node, the_last_world_is_followed, one_world_ends, the_first_world_ends,
+     a_node_dies_and_its_worlds_part, a_node_dies_and_one_world_is_taken_over_later,
+     a_node_dies_and_one_world_is_not_known_yet, a_node_dies_and_the_first_world_with_it,
+     the_next_node_dies_while_views_go_on_there, a_view_that_the_program_has_ended_holds_nothing, a_rectangle_is_kept])

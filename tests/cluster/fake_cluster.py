@@ -1,0 +1,193 @@
+"""Nodes of a cluster that are not there: they answer as PROTOCOL.md says, and do what a test tells them.
+
+Each node listens on loopback. `worlds` says which node has which world; None: none yet (not_ready). A world that is
+not in it is on no node (no_world). A view shows one agent, whose id is ten times the world's number and one, so that
+a view that gets the messages of another one shows it. Subscriptions count from 1 in each session, so that the number
+of one node means another view on the next.
+"""
+
+import asyncio
+
+import msgpack
+
+TICK_S = 0.02
+CODES = {"bad_value": 5, "no_world": 10, "not_ready": 17, "moved": 29}
+
+
+class Refused(Exception):
+    """An error to answer."""
+
+    def __init__(self, name, **more):
+        super().__init__(name)
+        self.sent = {"code": CODES[name], "name": name, "message": f"refused: {name}", **more}
+
+
+class Session:
+    """One connection to a node."""
+
+    def __init__(self, node, reader, writer):
+        self.node, self.reader, self.writer = node, reader, writer
+        self.views = {}  # by subscription: world
+        self.last = 0
+        node.sessions.add(self)
+
+    def send(self, *message):
+        if not self.writer.is_closing():
+            self.writer.write(msgpack.packb(message))
+
+    def notify(self, name, **params):
+        self.send(2, name, [params])
+
+    async def run(self):
+        unpacker = msgpack.Unpacker()
+        try:
+            while data := await self.reader.read(1 << 16):
+                unpacker.feed(data)
+                for message in unpacker:
+                    if message[0] == 0:
+                        self.answer(*message[1:])
+        except OSError:
+            pass
+        self.node.sessions.discard(self)
+        self.writer.close()
+
+    def answer(self, number, method, params):
+        self.node.asked.append((method, params[0]))
+        try:
+            does = getattr(self, "on_" + method.replace(".", "_"))
+            self.send(1, number, None, does(**params[0]))
+        except Refused as error:
+            self.send(1, number, error.sent, None)
+        if self.node.dies_after == method:
+            self.node.die()
+
+    def on_hello(self, **_):
+        nodes = self.node.cluster.nodes.values()
+        return {"server": "fake", "protocol": 1, "session": 1, "role": "admin", "resume": "secret", "resumed": False,
+                "node": self.node.name, "limits": {"message_size": 1 << 20, "agents": 1000, "cells": 1000},
+                "seeds": [node.place() for node in nodes if node.lives and node is not self.node]}
+
+    def on_ping(self, **_):
+        return {}
+
+    def place_of(self, world):
+        worlds = self.node.cluster.worlds
+        if world not in worlds or self.node.knows_nothing:
+            raise Refused("no_world")
+        if worlds[world] is None:
+            raise Refused("not_ready")
+        return self.node.cluster.nodes[worlds[world]]
+
+    def on_world_locate(self, world):
+        owner = self.place_of(world)
+        return {"here": owner is self.node, **owner.place()}
+
+    def on_subscribe(self, world, rect=None, **_):
+        owner = self.place_of(world)
+        if owner is not self.node:
+            raise Refused("moved", world=world, ticket="", **owner.place())
+        self.last += 1
+        if self.node.shows:  # before the answer, as it may be
+            self.keyframe(self.last, world, rect or [0, 0, 16, 16])
+        self.views[self.last] = world
+        return {"subscription": self.last, "stream": 100 + self.last, "resumed": False}
+
+    def on_unsubscribe(self, subscription):
+        if self.views.pop(subscription, None) is None:
+            raise Refused("bad_value")
+        return {}
+
+    def keyframe(self, number, world, rect):
+        self.notify("keyframe", subscription=number, world=world, team=0, tick=self.node.cluster.tick, rect=rect,
+                    cells=[rect[2] * rect[3], 1], agents=[10 * world + 1, 1, rect[0], rect[1], 1])
+
+    def step(self):
+        for number, world in self.views.items() if self.node.shows else ():
+            self.notify("delta", subscription=number, world=world, tick=self.node.cluster.tick,
+                        moved=[10 * world + 1, 5, 5, 1])
+
+    def drop(self, world, name, **params):
+        for number in [number for number, shown in self.views.items() if shown == world]:
+            del self.views[number]
+            self.notify(name, subscription=number, world=world, **params)
+
+
+class FakeNode:
+    def __init__(self, cluster, name):
+        self.cluster, self.name = cluster, name
+        self.sessions = set()
+        self.asked = []  # all requests: method, parameters
+        self.shows = True  # keyframes and deltas
+        self.knows_nothing = False  # of any world
+        self.dies_after = None  # a method; the node dies when it has answered it
+        self.lives = True
+
+    async def start(self):
+        self.server = await asyncio.start_server(lambda *streams: Session(self, *streams).run(), "127.0.0.1", 0)
+        self.port = self.server.sockets[0].getsockname()[1]
+
+    @property
+    def address(self):
+        return f"127.0.0.1:{self.port}"
+
+    def place(self):
+        return {"node": self.name, "tcp": self.address, "http": ""}
+
+    def count(self, method):
+        """How many requests of a kind came."""
+        return sum(name == method for name, _ in self.asked)
+
+    def die(self):
+        self.lives = False
+        self.server.close()
+        for session in self.sessions:
+            session.writer.close()
+
+
+class FakeCluster:
+    """Use it as an asynchronous context manager."""
+
+    def __init__(self, names="abc"):
+        self.nodes = {name: FakeNode(self, name) for name in names}
+        self.worlds = {}
+        self.tick = 1
+
+    async def __aenter__(self):
+        for node in self.nodes.values():
+            await node.start()
+        self.ticking = asyncio.create_task(self.run())
+        return self
+
+    async def __aexit__(self, *_):
+        self.ticking.cancel()
+        for node in self.nodes.values():
+            node.die()
+
+    async def run(self):
+        while True:
+            await asyncio.sleep(TICK_S)
+            self.tick += 1
+            for node in self.nodes.values():
+                for session in node.sessions:
+                    session.step()
+
+    def sessions(self):
+        return [session for node in self.nodes.values() for session in node.sessions]
+
+    def move(self, world, name, is_known=True):
+        """`is_known`: whether the old node says at once where it goes."""
+        self.worlds[world] = name
+        place = self.nodes[name].place() if is_known else {"node": "", "tcp": "", "http": ""}
+        for session in self.sessions():
+            session.drop(world, "moved", ticket="", tick=0, **place)
+
+    def end(self, world):
+        del self.worlds[world]
+        for session in self.sessions():
+            session.drop(world, "world_ended")
+
+    def leave(self, world, name):
+        """The node has lost the world, and notices that only now."""
+        self.worlds[world] = name
+        for session in self.sessions():
+            session.drop(world, "world_ended")

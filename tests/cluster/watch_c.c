@@ -1,0 +1,138 @@
+// tests/cluster/watch_c.c: watches worlds, with the C library, see cluster_views.py.
+//
+//   watch_c ADDRESS WORLDS OPTION
+
+#include <fogmarch/fogmarch.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VIEWS_MAX 4u
+
+struct view {
+    fm_mirror mirror;
+    uint64_t world;
+    fm_client *client;
+};
+
+struct watcher {
+    fm_client *client;
+    struct view views[VIEWS_MAX];
+    uint32_t count;
+};
+
+static void fail(const fm_client_error *error)
+{
+    printf("{\"closed\": \"%s\"}\n", error->message);
+    fflush(stdout);
+    exit(0);
+}
+
+static void tell(const struct watcher *watcher, const struct view *view)
+{
+    printf("{\"view\": %llu, \"tick\": %llu, \"node\": \"%s\", \"agents\": [",
+           (unsigned long long)view->world, (unsigned long long)view->mirror.tick,
+           fm_client_address(watcher->client));
+    for (uint32_t i = 0; i < view->mirror.agent_count; i++) {
+        printf("%s%llu", i == 0 ? "" : ", ", (unsigned long long)view->mirror.agents[i].id);
+    }
+    puts("]}");
+}
+
+static void on_notification(void *context, fm_notification notification,
+                            const msgpack_object *params)
+{
+    struct watcher *watcher = context;
+    const uint64_t world = fm_object_uint(params, "world", 0);
+    for (uint32_t i = 0; i < watcher->count; i++) {
+        struct view *view = &watcher->views[i];
+        char place[256] = "";
+        const uint64_t known =
+            view->mirror.subscription; // 0: its keyframe may come before the answer
+        if (view->world != world ||
+            (known != 0 && fm_object_uint(params, "subscription", 0) != known)) {
+            continue;
+        }
+        if (notification == FM_NOTIFY_MOVED || notification == FM_NOTIFY_WORLD_ENDED) {
+            fm_object_text(params, "tcp", place, sizeof place);
+            printf("{\"view\": %llu, \"ended\": \"%s %s\", \"at\": \"%s\"}\n",
+                   (unsigned long long)world,
+                   notification == FM_NOTIFY_MOVED ? "it is at" : "the world has ended", place,
+                   place);
+        } else if (fm_mirror_apply(&view->mirror, notification, params) == FM_OK) {
+            tell(watcher, view);
+        }
+    }
+    fflush(stdout);
+}
+
+static void on_subscribed(void *context, uint64_t id, const fm_client_error *error,
+                          const msgpack_object *result)
+{
+    (void)id;
+    struct view *view = context;
+    if (error != NULL) {
+        fail(error);
+    }
+    fm_mirror_resume(&view->mirror, fm_object_uint(result, "subscription", 0));
+}
+
+static void subscribe(struct watcher *watcher, uint64_t world, const char *option)
+{
+    static const uint64_t rect[] = {4, 4, 8, 8};
+    struct view *view = &watcher->views[watcher->count++];
+    fm_params params;
+    view->world = world;
+    fm_mirror_init(&view->mirror, 0, NULL, NULL);
+    fm_params_init(&params);
+    fm_params_uint(&params, FM_FIELD_WORLD, world);
+    if (strcmp(option, "rect") == 0) {
+        fm_params_uints(&params, FM_FIELD_RECT, rect, 4);
+    }
+    if (fm_client_send(watcher->client, FM_METHOD_SUBSCRIBE, &params, on_subscribed, view, NULL) !=
+        FM_OK) {
+        fail(fm_client_error_last(watcher->client));
+    }
+    fm_params_fini(&params);
+    while (view->mirror.agent_count == 0) {
+        if (fm_client_wait(watcher->client, 100) != FM_OK) {
+            fail(fm_client_error_last(watcher->client));
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4) {
+        return 2;
+    }
+    struct watcher watcher = {.client = NULL};
+    fm_client_options options = fm_client_options_default();
+    fm_client_error error;
+    options.follow_ms = 30000;
+    if (fm_client_connect(argv[1], &options, &watcher.client, &error) != FM_OK) {
+        fail(&error);
+    }
+    fm_client_on_notification(watcher.client, on_notification, &watcher);
+    if (fm_client_hello(watcher.client, NULL) != FM_OK) {
+        fail(fm_client_error_last(watcher.client));
+    }
+    for (char *at = argv[2]; *at != '\0' && watcher.count < VIEWS_MAX; at += *at == ',') {
+        subscribe(&watcher, strtoull(at, &at, 10), argv[3]);
+    }
+    if (strcmp(argv[3], "drop") == 0) {
+        fm_params params;
+        fm_params_init(&params);
+        fm_params_uint(&params, FM_FIELD_SUBSCRIPTION, watcher.views[0].mirror.subscription);
+        if (fm_client_call(watcher.client, FM_METHOD_UNSUBSCRIBE, &params, NULL) != FM_OK) {
+            fail(fm_client_error_last(watcher.client));
+        }
+        fm_params_fini(&params);
+        puts("{\"dropped\": true}");
+        fflush(stdout);
+    }
+    while (fm_client_wait(watcher.client, 100) == FM_OK) {
+    }
+    fail(fm_client_error_last(watcher.client));
+}

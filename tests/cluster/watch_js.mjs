@@ -1,0 +1,38 @@
+// Watches worlds, with the JavaScript library: see cluster_views.py.  node watch_js.mjs LIBRARY ADDRESS WORLDS OPTION
+
+import { pathToFileURL } from "node:url";
+
+const [, , library, address, worlds, option] = process.argv;
+const { subscribe } = await import(pathToFileURL(`${library}/index.js`).href);
+const { connectTcp } = await import(pathToFileURL(`${library}/node.js`).href);
+const tell = (said) => console.log(JSON.stringify(said));
+
+const [host, port] = address.split(":");
+const client = await connectTcp(host, Number(port), {});
+client.onEnd((closed) => {
+  tell({ closed });
+  process.exit();
+});
+
+async function watch(world) {
+  try {
+    const view = await subscribe(client, option === "rect" ? { world, rect: [4, 4, 8, 8] } : { world });
+    const { mirror } = view;
+    mirror.onChange = () => tell({ view: world, tick: mirror.tick, node: client.address,
+                                   agents: [...mirror.ids.subarray(0, mirror.agentCount)] });
+    view.onEnd = (error) => tell({ view: world, ended: error.message, at: error.address });
+    return view;
+  } catch (error) {
+    tell({ view: world, ended: error.message, at: "" });
+    return undefined;
+  }
+}
+
+const views = [];
+for (const world of worlds.split(",")) {
+  views.push(await watch(Number(world)));
+}
+if (option === "drop") {
+  await views[0].end();
+  tell({ dropped: true });
+}

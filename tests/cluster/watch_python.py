@@ -1,0 +1,75 @@
+"""Watches worlds, in Python: see cluster_views.py.  watch_python.py plain|asyncio ADDRESS WORLDS OPTION"""
+
+import asyncio
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/python"))
+import fogmarch  # noqa: E402
+
+KIND, ADDRESS, OPTION = sys.argv[1], sys.argv[2], sys.argv[4]
+WORLDS = [int(world) for world in sys.argv[3].split(",")]
+RECT = [4, 4, 8, 8] if OPTION == "rect" else None
+PATIENCE_S = 0.05  # for one view of two
+
+
+def tell(**said):
+    print(json.dumps(said), flush=True)
+
+
+def tell_change(client, view):
+    tell(view=view.world, tick=view.mirror.tick, agents=sorted(view.mirror.agents), node=client.address)
+
+
+def tell_end(client, view, error):
+    if isinstance(error, fogmarch.ViewEnded):
+        tell(view=view.world, ended=str(error), at=error.address)
+        return
+    tell(closed=str(error))
+    sys.exit()
+
+
+def plain():
+    with fogmarch.connect_plain(ADDRESS) as client:
+        views = [client.view(world, rect=RECT) for world in WORLDS]
+        if OPTION == "drop":
+            views.pop(0).end()
+            tell(dropped=True)
+        while views:
+            for view in list(views):
+                try:
+                    if view.next(PATIENCE_S):
+                        tell_change(client, view)
+                    else:
+                        views.remove(view)
+                        tell(view=view.world, ended="the world has ended", at="")
+                except TimeoutError:
+                    pass
+                except fogmarch.ConnectionEnded as error:
+                    views.remove(view)
+                    tell_end(client, view, error)
+
+
+async def watch(client, view):
+    try:
+        async for _ in view:
+            tell_change(client, view)
+        tell(view=view.world, ended="the world has ended", at="")
+    except fogmarch.ConnectionEnded as error:
+        tell_end(client, view, error)
+
+
+async def with_asyncio():
+    async with await fogmarch.connect(ADDRESS) as client:
+        views = [await client.view(world, rect=RECT) for world in WORLDS]
+        if OPTION == "drop":
+            await views.pop(0).end()
+            tell(dropped=True)
+        await asyncio.gather(*(watch(client, view) for view in views))
+
+
+if KIND == "plain":
+    plain()
+else:
+    asyncio.run(with_asyncio())
