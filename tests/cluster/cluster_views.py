@@ -95,19 +95,22 @@ async def each(watchers, does):
     assert not failed, "\n".join(map(repr, failed))
 
 
-def scene(worlds=(A, B), option="", starts=True):
+def scene(worlds=(A, B), option="", starts=True, kinds=tuple(KINDS)):
     """Makes a case of a function: the worlds are on node a, where each library has a view of each, in this order."""
     def decorate(case):
         async def whole():
             async with FakeCluster() as cluster:
                 cluster.worlds = dict.fromkeys(sorted(worlds), "a")
+                cluster.explained = {1: "ends", 2: "goes on"}
                 nodes = cluster.nodes
                 nodes["a"].shows = starts
-                watchers = [await Watcher(kind).start(nodes["a"].address, worlds, option) for kind in KINDS]
+                watchers = [await Watcher(kind).start(nodes["a"].address, worlds, option) for kind in kinds
+                            if kind in KINDS]
                 try:
                     if starts:
-                        shown = worlds[1:] if option == "drop" else worlds
-                        await each(watchers, lambda one: one.until(lambda said: option != "drop" or "dropped" in said, "start"))
+                        ends = option in ("drop", "again")
+                        shown = worlds[1:] if ends else worlds
+                        await each(watchers, lambda one: one.until(lambda said: not ends or "dropped" in said, "start"))
                         for world in shown:
                             await each(watchers, lambda one: one.shows(world, nodes["a"], cluster.tick))
                     await case(cluster, watchers, **nodes)
@@ -263,8 +266,28 @@ async def a_rectangle_is_kept(cluster, watchers, a, b, c):
     assert rects == [[4, 4, 8, 8]] * len(watchers), rects
 
 
+@scene(option="debug", kinds=["c"])
+async def what_debug_subscribe_shows_holds_no_view(cluster, watchers, a, b, c):
+    while a.count("debug.subscribe") < 2 * len(watchers):
+        await asyncio.sleep(0.01)
+    await goes_on(cluster, watchers, A, a)
+    cluster.worlds = {A: "b", B: "b"}
+    cluster.explained = {}
+    a.die()
+    for world in (A, B):
+        await goes_on(cluster, watchers, world, b)
+    assert b.count("debug.subscribe") == len(watchers), "the one that had ended was repeated"
+
+
+@scene(option="again", kinds=["cpp"])
+async def what_is_under_way_for_a_view_that_was_ended_goes_to_no_other(cluster, watchers, a, b, c):
+    await goes_on(cluster, watchers, A, a)
+    assert a.count("subscribe") == 3 * len(watchers) and a.count("unsubscribe") == len(watchers)
+
+
 run([the_second_world_moves, the_first_world_moves, a_world_moves_and_its_node_does_not_know_yet_where,
      a_world_is_lost_to_another_node, the_last_world_is_followed, one_world_ends, the_first_world_ends,
      a_node_dies_and_its_worlds_part, a_node_dies_and_one_world_is_taken_over_later,
      a_node_dies_and_one_world_is_not_known_yet, a_node_dies_and_the_first_world_with_it,
-     the_next_node_dies_while_views_go_on_there, a_view_that_the_program_has_ended_holds_nothing, a_rectangle_is_kept])
+     the_next_node_dies_while_views_go_on_there, a_view_that_the_program_has_ended_holds_nothing, a_rectangle_is_kept,
+     what_debug_subscribe_shows_holds_no_view, what_is_under_way_for_a_view_that_was_ended_goes_to_no_other])

@@ -93,9 +93,20 @@ class Session:
         return {"subscription": self.last, "stream": 100 + self.last, "resumed": False}
 
     def on_unsubscribe(self, subscription):
-        if self.views.pop(subscription, None) is None:
+        world = self.views.pop(subscription, None)
+        if world is None:
             raise Refused("bad_value")
+        self.change(subscription, world)  # it was under way
         return {}
+
+    def on_debug_subscribe(self, world, agent):
+        if agent not in self.node.cluster.explained:
+            raise Refused("bad_value")
+        self.last += 1
+        ends = {"subscription": self.last, "world": world, "tick": self.node.cluster.tick, "ended": "it died"}
+        if self.node.cluster.explained[agent] == "ends":
+            asyncio.get_running_loop().call_soon(lambda: self.notify("debug", **ends))
+        return {"subscription": self.last}
 
     def keyframe(self, number, world, rect):
         self.notify("keyframe", subscription=number, world=world, team=0, tick=self.node.cluster.tick, rect=rect,
@@ -103,8 +114,10 @@ class Session:
 
     def step(self):
         for number, world in self.views.items() if self.node.shows else ():
-            self.notify("delta", subscription=number, world=world, tick=self.node.cluster.tick,
-                        moved=[10 * world + 1, 5, 5, 1])
+            self.change(number, world)
+
+    def change(self, number, world):
+        self.notify("delta", subscription=number, world=world, tick=self.node.cluster.tick, moved=[10 * world + 1, 5, 5, 1])
 
     def drop(self, world, name, **params):
         for number in [number for number, shown in self.views.items() if shown == world]:
@@ -150,6 +163,7 @@ class FakeCluster:
     def __init__(self, names="abc"):
         self.nodes = {name: FakeNode(self, name) for name in names}
         self.worlds = {}
+        self.explained = {}  # agents for debug.subscribe: "ends" or "goes on"
         self.tick = 1
 
     async def __aenter__(self):

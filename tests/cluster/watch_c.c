@@ -102,6 +102,18 @@ static void subscribe(struct watcher *watcher, uint64_t world, const char *optio
     }
 }
 
+static void explain(struct watcher *watcher, uint64_t agent)
+{
+    fm_params params;
+    fm_params_init(&params);
+    fm_params_uint(&params, FM_FIELD_WORLD, watcher->views[0].world);
+    fm_params_uint(&params, FM_FIELD_AGENT, agent);
+    if (fm_client_call(watcher->client, FM_METHOD_DEBUG_SUBSCRIBE, &params, NULL) != FM_OK) {
+        fail(fm_client_error_last(watcher->client));
+    }
+    fm_params_fini(&params);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 4) {
@@ -131,6 +143,10 @@ int main(int argc, char **argv)
         fm_params_fini(&params);
         puts("{\"dropped\": true}");
         fflush(stdout);
+    }
+    if (strcmp(argv[3], "debug") == 0) {
+        explain(&watcher, 1);
+        explain(&watcher, 2);
     }
     while (fm_client_wait(watcher.client, 100) == FM_OK) {
     }

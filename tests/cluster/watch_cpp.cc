@@ -51,9 +51,12 @@ int main(int argc, char **argv)
         while (!view.is_live() && client->update(100)) {
         }
     }
-    if (std::strcmp(argv[3], "drop") == 0) {
+    if (std::strcmp(argv[3], "drop") == 0 || std::strcmp(argv[3], "again") == 0) {
         client->unsubscribe(*first);
         std::puts("{\"dropped\": true}");
+    }
+    if (std::strcmp(argv[3], "again") == 0) {
+        watch(*client, client->subscribe(first->world()));
     }
     while (client->update(100)) {
         std::fflush(stdout);

@@ -132,6 +132,15 @@ def lost_and_found():
         asyncio.run(play())
 
 
+def a_keyframe_names_those_that_have_left():
+    mirror = fogmarch.Mirror()
+    whole = {"tick": 1, "rect": [0, 0, 4, 4], "cells": [16, 1], "agents": [1, 1, 0, 0, 0, 2, 1, 1, 1, 0]}
+    mirror.apply("keyframe", whole)
+    assert mirror.left == []
+    mirror.apply("keyframe", {**whole, "tick": 9, "agents": [2, 1, 3, 3, 0]})
+    assert mirror.left == [1] and list(mirror.agents) == [2]
+
+
 def errors_and_ends():
     with Server(environment={"FOGMARCH_TOKEN": "correct-horse-battery"}) as server:
         address = f"127.0.0.1:{server.port}"
@@ -243,5 +252,5 @@ def a_stranger_to_the_protocol():
 
 
 if __name__ == "__main__":
-    run([mirrors_agree, lost_and_found, errors_and_ends, the_explorer_explores, the_patrol_follows_strangers,
-         a_stranger_to_the_protocol])
+    run([mirrors_agree, lost_and_found, a_keyframe_names_those_that_have_left, errors_and_ends, the_explorer_explores,
+         the_patrol_follows_strangers, a_stranger_to_the_protocol])

@@ -81,7 +81,7 @@ class Alert:
 
 class Mirror:
     """`agents` by id; `ended`, `left`, `alerts` and `died` (own agents that others carried) are those of
-    the last message alone."""
+    the last message alone; a keyframe, after a gap, tells only who has left."""
 
     def __init__(self) -> None:
         self._places: dict[int, Agent] = {}  # by the low 32 bits of the id
@@ -145,9 +145,9 @@ class Mirror:
         self._looks = array("H")
         for i in range(0, len(runs), 2):
             self._looks.extend(array("H", [runs[i + 1]]) * runs[i])
-        self.agents = {}
-        self._places = {}
+        before, self.agents, self._places = self.agents, {}, {}
         self._enter(message["agents"])
+        self.left = [number for number in before if number not in self.agents]
         self._classify(message)
         self._tag(message)
         self._set_motion(message)
