@@ -186,11 +186,12 @@ static void run_due_ticks(fm_conductor *conductor, uint64_t now_ns)
 }
 
 // A snapshot of a view may be large: the next one waits until the loop has taken in the others.
-static bool waits_for_loop(const fm_host *host)
+static bool waits_for_loop(const fm_conductor *conductor, const fm_host *host)
 {
     return host->backlog.first != NULL &&
            ((const fm_job *)host->backlog.first)->kind == FM_JOB_WATCH &&
-           atomic_load(&host->published_unread_size) >= FM_PUBLISHED_UNREAD_MAX;
+           atomic_load(&host->published_unread_size) >= FM_PUBLISHED_UNREAD_MAX &&
+           !kind_of(conductor, host)->refuses(conductor->config, host, FM_JOB_WATCH);
 }
 
 // When the next tick is due; UINT64_MAX when no world ticks.
@@ -200,7 +201,7 @@ static uint64_t next_due_ns(const fm_conductor *conductor, uint64_t now_ns)
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         const fm_host *host = conductor->hosts[i];
         uint64_t due_ns = kind_of(conductor, host)->due_ns(conductor->config, host);
-        bool is_held_up = fm_recording_is_watched(host) || waits_for_loop(host);
+        bool is_held_up = fm_recording_is_watched(host) || waits_for_loop(conductor, host);
         if (is_held_up && due_ns > now_ns + FM_HELD_UP_NS) {
             due_ns = now_ns + FM_HELD_UP_NS;
         }
@@ -215,7 +216,8 @@ static uint64_t next_due_ns(const fm_conductor *conductor, uint64_t now_ns)
 // snapshots that the loop has not taken in.
 static bool must_wait(const fm_conductor *conductor, const fm_host *host)
 {
-    return kind_of(conductor, host)->holds_up_jobs(conductor->config, host) || waits_for_loop(host);
+    return kind_of(conductor, host)->holds_up_jobs(conductor->config, host) ||
+           waits_for_loop(conductor, host);
 }
 
 // The end of the world, which is always the last job, does not wait: those before it that would
