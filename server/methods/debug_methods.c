@@ -438,12 +438,12 @@ static fm_status read_trial(const fm_request *request, fm_job *job, char *error)
         return FM_ERR_NO_MEMORY;
     }
     query->cell_count = 2;
-    query->cells[1] = FM_CELL_NONE;
+    query->goal = FM_CELL_NONE;
     query->agent = fm_agent_id_unpack(request->values[FM_FIELD_AGENT].number);
     query->has_rect = request->values[FM_FIELD_RECT].present;
     fm_status status = fm_request_rect(job->host, request, &query->rect, error);
     if (status == FM_OK && request->values[FM_FIELD_GOAL].present) {
-        status = fm_request_cells(job->host, request, FM_FIELD_GOAL, &query->cells[1], error);
+        status = fm_request_cells(job->host, request, FM_FIELD_GOAL, &query->goal, error);
     }
     return status == FM_OK ? read_planners(&request->values[FM_FIELD_PLANNERS], query, error)
                            : status;

@@ -231,6 +231,12 @@ static inline bool fm_host_is_replay(const fm_host *host)
     return host->playback.replay != NULL;
 }
 
+/// Whether a replay is on its way to another tick: jobs, and queries that have not begun, wait.
+static inline bool fm_host_is_seeking(const fm_host *host)
+{
+    return host->playback.seeks.first != NULL || host->playback.arrived;
+}
+
 // What world.create asks for.
 typedef struct fm_host_options {
     char name[FM_WORLD_NAME_MAX + 1];

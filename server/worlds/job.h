@@ -111,7 +111,8 @@ typedef struct fm_job_query {
     fm_cell *cells;          // owned
     uint32_t cell_count;
     fm_rect rect;
-    fm_agent_id agent; // trial; the next two as well
+    fm_agent_id agent; // trial; the next three as well
+    fm_cell goal;      // FM_CELL_NONE: that of the agent's order, when the job begins
     fm_planner_spec planners[FM_TRIALS_MAX];
     uint32_t planner_count;
     bool has_rect;   // list what is in `rect` of the searches

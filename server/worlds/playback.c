@@ -21,11 +21,6 @@ static fm_job *last_seek(const fm_host *host)
     return (fm_job *)host->playback.seeks.last;
 }
 
-static bool is_seeking(const fm_host *host)
-{
-    return host->playback.seeks.first != NULL || host->playback.arrived;
-}
-
 // Clients need not know where the journals are.
 static void note_error(fm_host *host, const char *error)
 {
@@ -117,7 +112,7 @@ void fm_playback_seek(fm_mailbox *mailbox, fm_host *host, fm_job *job)
 // Seeks that wait in the backlog replace the one under way.
 static void take_newer(fm_mailbox *mailbox, fm_host *host)
 {
-    if (!is_seeking(host)) {
+    if (!fm_host_is_seeking(host)) {
         return;
     }
     fm_events backlog = host->backlog;
@@ -270,7 +265,7 @@ static bool refuses(const fm_config *config, const fm_host *host, fm_job_kind ki
 static uint64_t due_ns(const fm_config *config, const fm_host *host)
 {
     (void)config;
-    if (is_seeking(host)) {
+    if (fm_host_is_seeking(host)) {
         return host->playback.retry_ns;
     }
     return host->paused ? UINT64_MAX : fm_pacer_due_ns(&host->pacer);
@@ -280,7 +275,7 @@ static void turn(fm_mailbox *mailbox, fm_host *host, fm_workers *workers)
 {
     if (host->playback.arrived) {
         show(mailbox, host);
-    } else if (is_seeking(host)) {
+    } else if (fm_host_is_seeking(host)) {
         go_on_seeking(mailbox, host, workers);
     } else {
         play(mailbox, host, workers);
@@ -298,7 +293,7 @@ void fm_playback_abandon(fm_mailbox *mailbox, fm_host *host, fm_status status)
 static bool holds_up_jobs(const fm_config *config, const fm_host *host)
 {
     (void)config;
-    return is_seeking(host);
+    return fm_host_is_seeking(host);
 }
 
 const fm_host_kind fm_playback_kind = {

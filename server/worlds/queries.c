@@ -224,9 +224,7 @@ static fm_status look_up_agent(const fm_host *host, fm_job_query *query)
     query->team = report.team;
     query->class_index = report.class_index;
     query->cells[0] = report.cell;
-    if (query->cells[1] == FM_CELL_NONE) {
-        query->cells[1] = report.goal;
-    }
+    query->cells[1] = query->goal != FM_CELL_NONE ? query->goal : report.goal;
     return query->cells[1] == FM_CELL_NONE ? FM_ERR_NOT_READY : FM_OK;
 }
 
@@ -503,7 +501,7 @@ static bool is_wanted(const fm_job_query *query)
 }
 
 // Begins jobs that wait, gives back those that are done or that nobody waits for, and keeps the
-// others in their order.
+// others in their order. While a replay is between two ticks that were asked for, none begins.
 static void turn_over(fm_mailbox *mailbox, fm_host *host, uint64_t deadline_ns)
 {
     uint32_t kept = 0;
@@ -511,8 +509,9 @@ static void turn_over(fm_mailbox *mailbox, fm_host *host, uint64_t deadline_ns)
     for (uint32_t i = 0; i < host->queries.count; i++) {
         fm_job *job = host->queries.jobs[i];
         fm_status status = !is_wanted(&job->query) ? FM_ERR_NOT_READY // which nobody sees
-                           : job->query.begun      ? FM_OK
-                                                   : begin_job(host, job, &maps, deadline_ns);
+                           : job->query.begun || fm_host_is_seeking(host)
+                               ? FM_OK
+                               : begin_job(host, job, &maps, deadline_ns);
         if (status == FM_OK && (!job->query.begun || !is_finished(&job->query))) {
             host->queries.jobs[kept++] = job;
         } else {
@@ -533,6 +532,9 @@ bool fm_queries_search(fm_mailbox *mailbox, fm_host *host, fm_workers *workers,
     turn_over(mailbox, host, deadline_ns);
     while (host->queries.count > 0 && !deadline_passed(&search)) {
         list_running(&search, host);
+        if (search.count == 0 && fm_host_is_seeking(host)) {
+            return false;
+        }
         fm_workers_run(workers, search.count, 1, search_range, &search);
         turn_over(mailbox, host, deadline_ns);
     }

@@ -380,6 +380,9 @@ def seeks_behind_queries_that_wait():
         client.call("team.create", world=world)
         client.call("agent.spawn", world=world, team=1, cells=[1, 1])
         client.call("world.step", world=world)
+        for tick in (3, 4):
+            client.call("agent.order", world=world, agents=[1], kind="move", goal=[10 * tick, 9])
+            assert client.call("world.step", world=world)["tick"] == tick
         replay, other = (client.call("replay.open", file=f"{world}-late.journal")["world"] for _ in range(2))
         for method, params in {"path.query": {"team": 1, **ends}, "path.reachable": {"team": 1, **ends},
                                "debug.compare": {"agent": 1, "goal": [9, 9], "planners": "astar"}}.items():
@@ -397,6 +400,16 @@ def seeks_behind_queries_that_wait():
                 except RequestError as error:
                     assert error.name in ("no_team", "no_agent") and tick < 2, (method, tick, error)
         assert client.call("path.reachable", world=replay, **ends)["complete"]
+        # Without a goal of its own a comparison has that of the order at the tick that it answers for.
+        replay = client.call("replay.open", file=f"{world}-late.journal")["world"]
+        client.call("replay.seek", world=replay, tick=4)
+        requests = [("replay.seek", {"world": other, "tick": 1}),
+                    ("debug.compare", {"world": replay, "agent": 1, "planners": "astar"}),
+                    ("replay.seek", {"world": replay, "tick": 3})]
+        client.send_bytes(b"".join(msgpack.packb([0, 2000 + i, name, [how]]) for i, (name, how) in enumerate(requests)))
+        answer = client.answer(2001)
+        assert answer["goal"] == [10 * answer["tick"], 9], answer
+        assert answer["tick"] == 3, "it did not wait"
 
 
 def servers_without_journals():
