@@ -380,6 +380,40 @@ static void first_orders_of_many_teams(void **state)
     unit_count = UNITS;
 }
 
+// The digest after ticks in which an edit of all the map makes every search count its share.
+static uint64_t digest_of_records(uint64_t expansions_budget)
+{
+    fm_random random = fm_random_seed(fm_test_seed());
+    fm_world *world = make_world(&random, &fm_auto, true);
+    fm_tick_record record = {.expansions_budget = expansions_budget};
+    fm_tick_report report;
+    fm_command_result result = {0};
+    fm_rect all = {0, 0, SIDE, SIDE};
+    send(world, &random);
+    for (uint32_t tick = 0; tick < 4; tick++) {
+        fm_tick_replay(world, NULL, &record, &report);
+        assert_int_equal(report.record.expansions_budget, expansions_budget);
+        apply(world,
+              (fm_command){.kind = FM_COMMAND_TERRAIN,
+                           .rects = &all,
+                           .rect_count = 1,
+                           .cost = (uint8_t)(2 + tick)},
+              &result);
+    }
+    assert_int_equal(fm_world_tick(world), 4);
+    uint64_t digest = fm_world_digest(world);
+    fm_world_destroy(world);
+    return digest;
+}
+
+// Only damaged or foreign journals have records without a budget. They are replayed as if it were
+// 1, which is the least that a tick has.
+static void a_record_without_a_budget(void **state)
+{
+    (void)state;
+    assert_int_equal(digest_of_records(0), digest_of_records(1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +426,7 @@ int main(void)
         cmocka_unit_test(everybody_arrives_in_fog),
         cmocka_unit_test(overload_finishes_as_much),
         cmocka_unit_test(first_orders_of_many_teams),
+        cmocka_unit_test(a_record_without_a_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
