@@ -34,34 +34,36 @@ FM_INLINE fm_dstar_around fm_dstar_around_of(const fm_page *page, uint32_t posit
     return around;
 }
 
-/// For each direction a bit: whether the neighbour's rhs is what the path through the cell costs.
-/// Bits are shifted in from below, which takes few instructions.
+/// For each direction a bit: whether the neighbour's rhs is what the path through the cell costs,
+/// or with `more`, more than that. Bits are shifted in from below, which takes few instructions.
 ///
 /// @param g      of the cell
 /// @param steps  costs of a straight and a diagonal step
+/// @param more   a constant
+FM_INLINE uint32_t fm_dstar_compare(const fm_dstar_around *around, bool four, uint32_t g,
+                                    const uint32_t steps[2], bool more)
+{
+    uint32_t bits = 0;
+    FM_UNROLL
+    for (uint32_t n = FM_DIRECTION_COUNT; n > 0; n -= fm_dstar_stride(four)) {
+        uint32_t i = n - fm_dstar_stride(four);
+        uint32_t cost = g + steps[four ? 0 : i & 1];
+        bool bit = more ? cost < around->rhs[i] : around->rhs[i] == cost;
+        bits = (bits << fm_dstar_stride(four)) + bit;
+    }
+    return bits;
+}
+
+/// The neighbours whose rhs the path through the cell gives.
 FM_INLINE uint32_t fm_dstar_reached(const fm_dstar_around *around, bool four, uint32_t g,
                                     const uint32_t steps[2])
 {
-    uint32_t reached = 0;
-    FM_UNROLL
-    for (uint32_t n = FM_DIRECTION_COUNT; n > 0; n -= fm_dstar_stride(four)) {
-        uint32_t i = n - fm_dstar_stride(four);
-        uint32_t cost = g + steps[four ? 0 : i & 1];
-        reached = (reached << fm_dstar_stride(four)) + (around->rhs[i] == cost);
-    }
-    return reached;
+    return fm_dstar_compare(around, four, g, steps, false);
 }
 
-/// The same: whether its rhs is more than that.
+/// Those whose rhs it makes smaller.
 FM_INLINE uint32_t fm_dstar_improved(const fm_dstar_around *around, bool four, uint32_t g,
                                      const uint32_t steps[2])
 {
-    uint32_t improved = 0;
-    FM_UNROLL
-    for (uint32_t n = FM_DIRECTION_COUNT; n > 0; n -= fm_dstar_stride(four)) {
-        uint32_t i = n - fm_dstar_stride(four);
-        uint32_t cost = g + steps[four ? 0 : i & 1];
-        improved = (improved << fm_dstar_stride(four)) + (cost < around->rhs[i]);
-    }
-    return improved;
+    return fm_dstar_compare(around, four, g, steps, true);
 }
