@@ -190,31 +190,65 @@ static const struct fm_planner *choose_agent(fm_world *world, struct fm_agent *a
     return planner;
 }
 
+// Prefetches who stands on a cell and around it.
+static void fetch_places(const fm_world *world, fm_cell cell)
+{
+    const fm_occupancy *occupancy = world->crowd.occupancy;
+    const fm_place *place = fm_occupancy_at(occupancy, cell);
+    __builtin_prefetch(place);
+    if (fm_cell_y(cell) > 0) {
+        __builtin_prefetch(place - occupancy->width);
+    }
+    if (fm_cell_y(cell) + 1 < occupancy->height) {
+        __builtin_prefetch(place + occupancy->width);
+    }
+}
+
+typedef void choose_fn(fm_world *world, const uint32_t *slots, uint32_t count);
+
 static void choose_listed(fm_world *world, const uint32_t *slots, uint32_t count)
 {
-    fm_agents_note_visits(world, count);
     for (uint32_t i = 0; i < count; i++) {
         fm_planners_fetch_ahead(&world->agents, &world->planners, slots, i, count);
         choose_agent(world, &world->agents.slots[slots[i]]);
     }
 }
 
+static void choose_listed_among_others(fm_world *world, const uint32_t *slots, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        fm_planners_fetch_ahead(&world->agents, &world->planners, slots, i, count);
+        if (i + FETCH_AHEAD < count) {
+            fetch_places(world, world->agents.slots[slots[i + FETCH_AHEAD]].cell);
+        }
+        struct fm_agent *agent = &world->agents.slots[slots[i]];
+        const struct fm_planner *planner = choose_agent(world, agent);
+        fm_crowd_prefer(world, agent, planner, &world->crowd.movers[slots[i]]);
+    }
+}
+
+// Chooses for the marked agents of some words, a list of them at a time.
+static inline void choose_marked(fm_world *world, uint32_t begin, uint32_t end, fm_agent_mark mark,
+                                 choose_fn *choose_listed_ones)
+{
+    uint32_t slots[WORDS_A_TURN * 64], count = 0, visits = 0;
+    for (uint32_t i = begin; i < end; i++) {
+        for (uint64_t bits = world->agents.marks[i].of[mark]; bits != 0; bits &= bits - 1) {
+            slots[count++] = i * 64 + (uint32_t)__builtin_ctzll(bits);
+        }
+        if (count + 64 > FM_COUNT_OF(slots) || i + 1 == end) {
+            choose_listed_ones(world, slots, count);
+            visits += count;
+            count = 0;
+        }
+    }
+    fm_agents_note_visits(world, visits);
+}
+
 static void choose_agents(uint32_t begin, uint32_t end, uint32_t worker, void *context)
 {
     (void)worker;
-    fm_world *world = context;
-    uint32_t slots[WORDS_A_TURN * 64], count = 0;
-    for (uint32_t i = begin; i < end; i++) {
-        if (count + 64 > FM_COUNT_OF(slots)) {
-            choose_listed(world, slots, count);
-            count = 0;
-        }
-        for (uint64_t bits = world->agents.marks[i].of[FM_MARK_UNDER_WAY]; bits != 0;
-             bits &= bits - 1) {
-            slots[count++] = i * 64 + (uint32_t)__builtin_ctzll(bits);
-        }
-    }
-    choose_listed(world, slots, count);
+    choose_marked(context, begin, end, FM_MARK_UNDER_WAY, choose_listed);
 }
 
 // Where a cell holds one unit, every agent is visited: standing ones may be pushed.
@@ -223,12 +257,12 @@ static void choose_among_others(uint32_t begin, uint32_t end, uint32_t worker, v
     (void)worker;
     fm_world *world = context;
     uint32_t slot_end = end * 64 < world->agents.slot_count ? end * 64 : world->agents.slot_count;
-    fm_agents_note_visits(world, slot_end - begin * 64);
     for (uint32_t slot = begin * 64; slot < slot_end; slot++) {
-        struct fm_agent *agent = &world->agents.slots[slot];
-        const struct fm_planner *planner = agent->alive ? choose_agent(world, agent) : NULL;
-        fm_crowd_prefer(world, agent, planner, &world->crowd.movers[slot]);
+        if (!fm_agent_is_marked(world, slot, FM_MARK_LIVE)) {
+            world->crowd.movers[slot].team = 0;
+        }
     }
+    choose_marked(world, begin, end, FM_MARK_LIVE, choose_listed_among_others);
 }
 
 void fm_agents_choose(fm_world *world, fm_workers *workers)

@@ -194,17 +194,21 @@ static uint64_t preferences_aside(const struct round *r, uint32_t slot, const fm
                          ? 0
                          : r->ground->ahead(r->ground->context, (uint32_t)(pusher - r->movers),
                                             mover->cell, mover->moves);
-    uint64_t list = FM_PREFERENCES_NONE;
-    for (uint32_t rank = ASIDE_RANKS; rank-- > 0;) {
-        for (uint32_t i = turn_count; i-- > 0;) {
-            uint32_t turn = left ? FM_DIRECTION_COUNT - aside_turns[i] : aside_turns[i];
-            uint32_t d = (direction + turn) % FM_DIRECTION_COUNT;
+    uint64_t lists[ASIDE_RANKS] = {0}, list = FM_PREFERENCES_NONE;
+    uint32_t counts[ASIDE_RANKS] = {0};
+    for (uint32_t i = turn_count; i-- > 0;) {
+        uint32_t turn = left ? FM_DIRECTION_COUNT - aside_turns[i] : aside_turns[i];
+        uint32_t d = (direction + turn) % FM_DIRECTION_COUNT;
+        if (mover->moves >> d & 1) {
             bool taken = !fm_occupancy_is_free(r->occupancy, fm_cell_step(mover->cell, d),
                                                mover->size, slot + 1);
-            if (mover->moves >> d & 1 && ((ahead >> d & 1) << 1 | taken) == rank) {
-                list = list << 4 | d;
-            }
+            uint32_t rank = (ahead >> d & 1) << 1 | taken;
+            lists[rank] = lists[rank] << 4 | d;
+            counts[rank] += 1;
         }
+    }
+    for (uint32_t rank = ASIDE_RANKS; rank-- > 0;) {
+        list = list << 4 * counts[rank] | lists[rank];
     }
     return list;
 }

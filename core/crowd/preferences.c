@@ -26,31 +26,37 @@ static option make_option(uint32_t distance, uint32_t ties, uint32_t d)
     return (uint64_t)distance << 16 | ties << 8 | d;
 }
 
-static uint32_t ties_of(const fm_world *world, const struct fm_agent *agent, uint32_t ahead,
-                        uint32_t d)
+// By direction, clockwise from where the unit heads: the turn, then whether it is to the left.
+static const uint8_t turns[FM_DIRECTION_COUNT] = {0, 2, 4, 6, 8, 7, 5, 3};
+
+static bool is_taken(const fm_world *world, const struct fm_agent *agent, uint32_t size, fm_cell at)
 {
-    uint32_t turn = (d - ahead) % FM_DIRECTION_COUNT; // clockwise
-    uint32_t left = turn > 4;
-    turn = left ? FM_DIRECTION_COUNT - turn : turn;
-    bool taken = !fm_occupancy_is_free(world->crowd.occupancy, fm_cell_step(agent->cell, d),
-                                       world->rules.classes[agent->class_index].size,
-                                       fm_agent_id_of(world, agent).index1);
-    return 16u + ((uint32_t)taken << 4 | turn << 1 | left); // 0 is for staying
+    // A step that is legal leads to a cell of the map, and not to the unit's own.
+    return size == 1 ? fm_occupancy_at(world->crowd.occupancy, at)->now != 0
+                     : !fm_occupancy_is_free(world->crowd.occupancy, at, size,
+                                             fm_agent_id_of(world, agent).index1);
 }
 
-static uint64_t list_of(option *options, uint32_t count)
+static uint32_t ties_of(uint32_t ahead, uint32_t d, bool taken)
 {
+    return 16u + ((uint32_t)taken << 4 | turns[(d - ahead) % FM_DIRECTION_COUNT]); // 0: staying
+}
+
+// Which of two options is better can hardly be predicted, so there is no branch: the place of each
+// in the list is the number of those that are better. No two are equal.
+static uint64_t list_of(const option *options, uint32_t count)
+{
+    uint32_t places[FM_DIRECTION_COUNT + 1] = {0};
     for (uint32_t i = 1; i < count; i++) {
-        option moved = options[i];
-        uint32_t j = i;
-        for (; j > 0 && options[j - 1] > moved; j--) {
-            options[j] = options[j - 1];
+        for (uint32_t j = 0; j < i; j++) {
+            uint32_t is_better = options[i] < options[j];
+            places[j] += is_better;
+            places[i] += 1 - is_better;
         }
-        options[j] = moved;
     }
     uint64_t list = FM_PREFERENCES_NONE;
-    while (count > 0) {
-        list = list << 4 | (options[--count] & 15);
+    for (uint32_t i = 0; i < count; i++) {
+        list ^= (FM_PREFERENCE_NONE ^ (options[i] & 15)) << 4 * places[i];
     }
     return list;
 }
@@ -68,13 +74,13 @@ static uint64_t preferences_under_way(const fm_world *world, const struct fm_age
     uint32_t next = fm_cell_direction(agent->cell, agent->next);
     uint32_t ahead = agent->heading < FM_DIRECTION_COUNT ? agent->heading : next;
     option options[FM_DIRECTION_COUNT + 1];
-    uint32_t count = 0;
+    uint32_t count = 0, size = world->rules.classes[agent->class_index].size;
     options[count++] = make_option(distances[FM_DIRECTION_COUNT], 0, (uint32_t)FM_PREFERENCE_STAY);
     for (; moves != 0; moves &= moves - 1) {
         uint32_t d = (uint32_t)__builtin_ctz(moves);
-        options[count++] = d == next
-                               ? make_option(0, 0, d)
-                               : make_option(distances[d] + 1, ties_of(world, agent, ahead, d), d);
+        bool taken = is_taken(world, agent, size, fm_cell_step(agent->cell, d));
+        option other = make_option(distances[d] + 1, ties_of(ahead, d, taken), d);
+        options[count++] = d == next ? make_option(0, 0, d) : other;
     }
     return list_of(options, count);
 }
@@ -155,10 +161,6 @@ static bool is_narrow(const fm_world *world, const struct fm_agent *agent)
 void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
                      const struct fm_planner *planner, fm_mover *mover)
 {
-    if (!agent->alive) {
-        mover->team = 0;
-        return;
-    }
     bool ready = agent->is_ready;
     const fm_view *truth = fm_world_truth(world, agent->class_index);
     uint32_t moves = fm_view_moves(truth, agent->cell);

@@ -510,6 +510,39 @@ static uint32_t cost_beside(const fm_tile_field *field, const fm_tile_body *body
                 : fm_tile_field_cost(field, next);
 }
 
+// From a cell to its neighbours, row by row, where all lie in one tile.
+static const int32_t offsets[FM_DIRECTION_COUNT] = {-32, -31, 1, 33, 32, 31, -1, -33};
+_Static_assert(FM_TILE_SIDE == 32, "offsets");
+
+static bool is_inside(fm_cell cell)
+{
+    return (fm_cell_x(cell) + 1) % FM_TILE_SIDE > 1 && (fm_cell_y(cell) + 1) % FM_TILE_SIDE > 1;
+}
+
+void fm_tile_field_costs(const fm_tile_field *field, fm_cell cell, uint32_t moves,
+                         uint32_t costs[FM_DIRECTION_COUNT + 1])
+{
+    const fm_tile *tile = fm_tile_at(field, cell);
+    const fm_tile_body *body = tile != NULL && tile->is_computed ? tile->body : NULL;
+    if (body != NULL && !body->is_wide && is_inside(cell)) {
+        const uint16_t *own =
+            &body->narrow[fm_cell_y(cell) % FM_TILE_SIDE][fm_cell_x(cell) % FM_TILE_SIDE];
+        for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
+            uint32_t value = own[offsets[d]];
+            costs[d] = value == FM_TILE_NOWHERE ? FM_COST_INFINITE : body->base + value;
+        }
+        costs[FM_DIRECTION_COUNT] = *own == FM_TILE_NOWHERE ? FM_COST_INFINITE : body->base + *own;
+        return;
+    }
+    costs[FM_DIRECTION_COUNT] = fm_tile_field_cost(field, cell);
+    for (; moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        fm_cell next = fm_cell_step(cell, d);
+        costs[d] =
+            body != NULL ? cost_beside(field, body, cell, next) : fm_tile_field_cost(field, next);
+    }
+}
+
 static uint32_t square_to_goal(const fm_tile_field *field, fm_cell cell)
 {
     uint32_t dx = fm_cell_dx(cell, field->goal), dy = fm_cell_dy(cell, field->goal);
@@ -521,7 +554,6 @@ static uint32_t square_to_goal(const fm_tile_field *field, fm_cell cell)
 // cost, then the square of its distance to the goal less that of the cell, then its direction.
 static fm_cell step_inside(const fm_tile_field *field, const fm_tile_body *body, fm_cell cell)
 {
-    static const int32_t offsets[FM_DIRECTION_COUNT] = {-32, -31, 1, 33, 32, 31, -1, -33};
     const uint16_t *own =
         &body->narrow[fm_cell_y(cell) % FM_TILE_SIDE][fm_cell_x(cell) % FM_TILE_SIDE];
     int32_t x = (int32_t)fm_cell_x(field->goal) - (int32_t)fm_cell_x(cell);
@@ -539,11 +571,6 @@ static fm_cell step_inside(const fm_tile_field *field, const fm_tile_body *body,
         best = step < best ? step : best;
     }
     return best == UINT64_MAX ? FM_CELL_NONE : fm_cell_step(cell, best & 7);
-}
-
-static bool is_inside(fm_cell cell)
-{
-    return (fm_cell_x(cell) + 1) % FM_TILE_SIDE > 1 && (fm_cell_y(cell) + 1) % FM_TILE_SIDE > 1;
 }
 
 // Of equally good steps the one to the cell nearest to the goal as the crow flies.

@@ -149,6 +149,13 @@ void fm_tile_drop_body(fm_tile_field *field, fm_tile *tile, fm_slab *slab);
 /// FM_COST_INFINITE when it is not kept.
 uint32_t fm_tile_field_cost(const fm_tile_field *field, fm_cell cell);
 
+/// The same for the neighbours of a cell, and last for itself. Neighbours that are not in `moves`
+/// receive anything.
+///
+/// @param moves  bit d for direction d; none of these leads off the map
+void fm_tile_field_costs(const fm_tile_field *field, fm_cell cell, uint32_t moves,
+                         uint32_t costs[FM_DIRECTION_COUNT + 1]);
+
 /// The neighbour to step to: the best one that is nearer to the goal and legal on the view as it
 /// is. FM_CELL_NONE: there is none. The cell's tile has a body, or there is none.
 fm_cell fm_tile_field_step(const fm_tile_field *field, fm_cell cell);

@@ -743,14 +743,12 @@ static void goal_field_distances(const void *self, fm_cell start, uint32_t moves
                                  uint32_t distances[FM_DIRECTION_COUNT + 1])
 {
     const struct goal_field *f = self;
-    uint32_t own = fm_tile_field_cost(&f->field, start);
-    distances[FM_DIRECTION_COUNT] = own;
+    fm_tile_field_costs(&f->field, start, moves, distances);
+    uint32_t own = distances[FM_DIRECTION_COUNT];
     for (; moves != 0; moves &= moves - 1) {
         uint32_t d = (uint32_t)__builtin_ctz(moves);
-        fm_cell next = fm_cell_step(start, d);
-        uint32_t behind = own + fm_view_cost(f->field.view, start, d, next);
-        uint32_t cost = fm_tile_field_cost(&f->field, next);
-        distances[d] = cost < behind ? cost : behind;
+        uint32_t behind = own + fm_view_cost(f->field.view, start, d, fm_cell_step(start, d));
+        distances[d] = distances[d] < behind ? distances[d] : behind;
     }
 }
 

@@ -216,6 +216,18 @@ static void steps_past_dropped_cells_are_dropped(void **state)
     fm_grid_destroy(grid);
 }
 
+// The distances around a cell are those that it and its neighbours have.
+static void expect_costs_around(const fm_tile_field *field, fm_cell cell)
+{
+    uint32_t costs[FM_DIRECTION_COUNT + 1], moves = fm_view_moves(field->view, cell);
+    fm_tile_field_costs(field, cell, moves, costs);
+    assert_int_equal(costs[FM_DIRECTION_COUNT], fm_tile_field_cost(field, cell));
+    for (; moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        assert_int_equal(costs[d], fm_tile_field_cost(field, fm_cell_step(cell, d)));
+    }
+}
+
 // A tile where distances lie too far apart for 16 bits: a maze with costly steps.
 static void mazes_need_wide_tiles(void **state)
 {
@@ -250,6 +262,7 @@ static void mazes_need_wide_tiles(void **state)
             uint32_t expected = reference_cost(&costs, cell);
             uint32_t found = fm_tile_field_cost(&field, cell);
             assert_true(found == expected || (found >= FM_COST_INFINITE && expected >= found));
+            expect_costs_around(&field, cell);
         }
     }
     reference_fini(&costs);
