@@ -11,6 +11,9 @@
 #include "core/world/world_classes.h"
 #include "core/world/world_state.h"
 
+#define WORDS_A_TURN 4u // of marks, 64 agents each, that a worker takes at a time
+#define FETCH_AHEAD  4u // agents
+
 bool fm_crowd_reserve(fm_world *world, uint32_t agent_count)
 {
     return world->crowd.occupancy == NULL ||
@@ -77,18 +80,24 @@ static const uint32_t *list_turns(fm_world *world, uint32_t *count)
 
 // ---- after the resolution -----------------------------------------------------------------------
 
+// How often each kind of conflict was met, in one worker's part.
+struct tally {
+    uint64_t conflicts[FM_CONFLICT_COUNT];
+};
+
 // A step that is not the one that the unit wanted most.
-static void note_other_step(fm_world *world, const fm_mover *mover)
+static void note_other_step(struct tally *tally, const fm_mover *mover)
 {
     bool has_way = !mover->aside && (mover->preferences & 15) < FM_PREFERENCE_STAY;
-    world->counts.conflicts[has_way ? FM_CONFLICT_SIDESTEPPED : FM_CONFLICT_PUSHED] += 1;
+    tally->conflicts[has_way ? FM_CONFLICT_SIDESTEPPED : FM_CONFLICT_PUSHED] += 1;
 }
 
-static void move_to(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
+static void move_to(fm_world *world, struct fm_agent *agent, const fm_mover *mover,
+                    struct tally *tally)
 {
     uint32_t d = fm_cell_direction(agent->cell, mover->next);
     if (d != (mover->preferences & 15)) {
-        note_other_step(world, mover);
+        note_other_step(tally, mover);
     }
     if (agent->order.id != 0) {
         fm_patience_count(world, agent, mover);
@@ -218,12 +227,13 @@ static void count_stalled(fm_world *world, struct fm_agent *agent, const fm_move
     }
 }
 
-static void stay(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
+static void stay(fm_world *world, struct fm_agent *agent, const fm_mover *mover,
+                 struct tally *tally)
 {
     if (agent->order.id == 0 || !agent->is_ready) {
         return;
     }
-    world->counts.conflicts[FM_CONFLICT_WAITED] += (mover->preferences & 15) < FM_PREFERENCE_STAY;
+    tally->conflicts[FM_CONFLICT_WAITED] += (mover->preferences & 15) < FM_PREFERENCE_STAY;
     if (agent->state == FM_AGENT_MOVING) {
         fm_agent_set_state(world, agent, FM_AGENT_WAITING);
     }
@@ -273,27 +283,137 @@ static uint64_t ground_retreat(void *context, uint32_t slot)
     return fm_crowd_retreat(world, agent, &world->planners.slots[agent->planner]);
 }
 
-void fm_crowd_move(fm_world *world)
+// ---- the stage ----------------------------------------------------------------------------------
+
+static bool steps(const fm_mover *mover)
+{
+    return mover->progress == FM_MOVER_DECIDED && mover->next != mover->cell;
+}
+
+// Whether what follows for an agent may concern more than itself: its leg may end, or it may be at
+// home again, or how long others stand still counts.
+static bool may_end(const fm_world *world, const struct fm_agent *agent, const fm_mover *mover)
+{
+    if (agent->order.id == 0) {
+        return steps(mover) && mover->next == agent->home;
+    }
+    if (agent->hindered + 2u >= 2 * FM_PATIENCE_TICKS) {
+        return true;
+    }
+    return steps(mover)
+               ? mover->next == agent->order.goal
+               : world->rules.blocked_ticks > 0 || agent->stalled_ticks + 1u >= FM_TAKEN_TICKS ||
+                     is_at_the_crowd(world, mover);
+}
+
+// Prefetches what the stage needs of an agent.
+static void fetch(const fm_world *world, uint32_t slot)
+{
+    fm_agent_fetch(world, slot);
+    __builtin_prefetch(&world->agents.slots[slot].settled_aim);
+    __builtin_prefetch(&world->agents.slots[slot].hindered);
+}
+
+static void follow_up(fm_world *world, uint32_t slot, struct tally *tally)
+{
+    const fm_mover *mover = &world->crowd.movers[slot];
+    struct fm_agent *agent = &world->agents.slots[slot];
+    if (steps(mover)) {
+        move_to(world, agent, mover, tally);
+    } else {
+        stay(world, agent, mover, tally);
+    }
+}
+
+static void add_tally(fm_world *world, const struct tally *tally)
+{
+    for (uint32_t i = 0; i < FM_CONFLICT_COUNT; i++) {
+        __atomic_fetch_add(&world->counts.conflicts[i], tally->conflicts[i], __ATOMIC_RELAXED);
+    }
+}
+
+static uint32_t slot_end(const fm_world *world, uint32_t words)
+{
+    return fm_min(words * 64, world->agents.slot_count);
+}
+
+static void claim_decided(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    (void)worker;
+    const fm_world *world = context;
+    fm_pibt_claim_decided(world->crowd.occupancy, world->crowd.movers, begin * 64,
+                          slot_end(world, end));
+}
+
+static void leave_cells(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    (void)worker;
+    const fm_world *world = context;
+    fm_pibt_leave(world->crowd.occupancy, world->crowd.movers, begin * 64, slot_end(world, end));
+}
+
+static void enter_cells(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    (void)worker;
+    const fm_world *world = context;
+    fm_pibt_enter(world->crowd.occupancy, world->crowd.movers, begin * 64, slot_end(world, end));
+}
+
+// What follows for agents themselves. Those whose leg may end are marked and left as they are.
+static void follow_up_most(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    (void)worker;
+    fm_world *world = context;
+    struct tally tally = {{0}};
+    for (uint32_t i = begin; i < end; i++) {
+        uint64_t bits = world->agents.marks[i].of[FM_MARK_LIVE], ahead = bits;
+        for (uint32_t j = 0; j < FETCH_AHEAD && ahead != 0; j++, ahead &= ahead - 1) {
+            fetch(world, i * 64 + (uint32_t)__builtin_ctzll(ahead));
+        }
+        for (; bits != 0; bits &= bits - 1, ahead &= ahead - 1) {
+            if (ahead != 0) {
+                fetch(world, i * 64 + (uint32_t)__builtin_ctzll(ahead));
+            }
+            uint32_t slot = i * 64 + (uint32_t)__builtin_ctzll(bits);
+            const struct fm_agent *agent = &world->agents.slots[slot];
+            if (may_end(world, agent, &world->crowd.movers[slot])) {
+                fm_agent_mark_set(world, agent, FM_MARK_OVER);
+            } else {
+                follow_up(world, slot, &tally);
+            }
+        }
+    }
+    add_tally(world, &tally);
+}
+
+// The others, in slot order.
+static void follow_up_rest(fm_world *world)
+{
+    struct tally tally = {{0}};
+    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
+        uint64_t bits = world->agents.marks[i].of[FM_MARK_OVER];
+        world->agents.marks[i].of[FM_MARK_OVER] = 0;
+        for (; bits != 0; bits &= bits - 1) {
+            follow_up(world, i * 64 + (uint32_t)__builtin_ctzll(bits), &tally);
+        }
+    }
+    add_tally(world, &tally);
+}
+
+void fm_crowd_move(fm_world *world, fm_workers *workers)
 {
     const fm_pibt_ground ground = {
         .context = world, .moves = ground_moves, .ahead = ground_ahead, .retreat = ground_retreat};
+    uint32_t words = fm_mark_words(world);
     fm_jam_attend(world);
     uint32_t turn_count;
     const uint32_t *turns = list_turns(world, &turn_count);
+    fm_workers_run_parts(workers, words, WORDS_A_TURN, claim_decided, world);
     world->counts.conflicts[FM_CONFLICT_SWAP] +=
-        fm_pibt_resolve(&ground, world->crowd.occupancy, world->crowd.movers,
-                        world->agents.slot_count, turns, turn_count, world->crowd.frames);
-    fm_pibt_apply(world->crowd.occupancy, world->crowd.movers, world->agents.slot_count);
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        const fm_mover *mover = &world->crowd.movers[slot];
-        struct fm_agent *agent = &world->agents.slots[slot];
-        if (mover->team == 0) {
-            continue;
-        }
-        if (mover->progress == FM_MOVER_DECIDED && mover->next != mover->cell) {
-            move_to(world, agent, mover);
-        } else {
-            stay(world, agent, mover);
-        }
-    }
+        fm_pibt_resolve(&ground, world->crowd.occupancy, world->crowd.movers, turns, turn_count,
+                        world->crowd.frames);
+    fm_workers_run_parts(workers, words, WORDS_A_TURN, leave_cells, world);
+    fm_workers_run_parts(workers, words, WORDS_A_TURN, enter_cells, world);
+    fm_workers_run_parts(workers, words, WORDS_A_TURN, follow_up_most, world);
+    follow_up_rest(world);
 }

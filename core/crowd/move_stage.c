@@ -285,7 +285,7 @@ static void move_agent(fm_world *world, uint32_t slot)
     uint32_t d = next == FM_CELL_NONE ? FM_DIRECTION_COUNT : fm_cell_direction(agent->cell, next);
     if (d < FM_DIRECTION_COUNT && fm_view_moves(truth, agent->cell) >> d & 1) {
         if (fm_agent_step(world, agent, d)) {
-            fm_agent_mark_set(world, agent, FM_MARK_ARRIVED);
+            fm_agent_mark_set(world, agent, FM_MARK_OVER);
         }
         return;
     }
@@ -304,8 +304,8 @@ static void move_agents(uint32_t begin, uint32_t end, uint32_t worker, void *con
 static void note_arrivals(fm_world *world)
 {
     for (uint32_t i = 0; i < fm_mark_words(world); i++) {
-        uint64_t bits = world->agents.marks[i].of[FM_MARK_ARRIVED];
-        world->agents.marks[i].of[FM_MARK_ARRIVED] = 0;
+        uint64_t bits = world->agents.marks[i].of[FM_MARK_OVER];
+        world->agents.marks[i].of[FM_MARK_OVER] = 0;
         for (; bits != 0; bits &= bits - 1) {
             uint32_t slot = i * 64 + (uint32_t)__builtin_ctzll(bits);
             fm_order_leg_over(world, &world->agents.slots[slot], FM_END_ARRIVED);
@@ -331,7 +331,7 @@ void fm_agents_move(fm_world *world, fm_workers *workers)
         world->agents.marks[i].of[FM_MARK_STEPPED] = 0;
     }
     if (world->crowd.occupancy != NULL) {
-        fm_crowd_move(world);
+        fm_crowd_move(world, workers);
         fm_agents_mark_all(world, FM_MARK_REHASH); // homes and waits change without a step
     } else {
         fm_workers_run_parts(workers, fm_mark_words(world), WORDS_A_TURN, move_agents, world);

@@ -8,6 +8,6 @@
 /// The choose stage: sets every agent's next cell. Runs agents in parallel.
 void fm_agents_choose(fm_world *world, fm_workers *workers);
 
-/// The move stage: steps everybody who may step, in parallel where any number of units stands in a
-/// cell. What follows from that for orders is serial, in slot order.
+/// The move stage: steps everybody who may step, in parallel. What follows from that for orders is
+/// serial, in slot order, and so is who gets a cell that holds one unit.
 void fm_agents_move(fm_world *world, fm_workers *workers);

@@ -366,15 +366,9 @@ static void resolve_one(struct round *r, uint32_t root)
 }
 
 uint64_t fm_pibt_resolve(const fm_pibt_ground *ground, fm_occupancy *occupancy, fm_mover *movers,
-                         uint32_t slot_count, const uint32_t *turns, uint32_t turn_count,
-                         fm_pibt_frame *stack)
+                         const uint32_t *turns, uint32_t turn_count, fm_pibt_frame *stack)
 {
     struct round r = {.ground = ground, .occupancy = occupancy, .movers = movers, .stack = stack};
-    for (uint32_t slot = 0; slot < slot_count; slot++) {
-        if (movers[slot].team != 0 && movers[slot].progress == FM_MOVER_DECIDED) {
-            claim(&r, slot, movers[slot].next);
-        }
-    }
     for (uint32_t i = 0; i < turn_count; i++) {
         if (movers[turns[i]].progress == FM_MOVER_UNDECIDED) {
             resolve_one(&r, turns[i]);
@@ -383,17 +377,43 @@ uint64_t fm_pibt_resolve(const fm_pibt_ground *ground, fm_occupancy *occupancy, 
     return r.swaps;
 }
 
-void fm_pibt_apply(fm_occupancy *occupancy, const fm_mover *movers, uint32_t slot_count)
+// ---- before and after ---------------------------------------------------------------------------
+
+static bool is_decided(const fm_mover *mover)
 {
-    for (uint32_t slot = 0; slot < slot_count; slot++) {
+    return mover->team != 0 && mover->progress == FM_MOVER_DECIDED;
+}
+
+void fm_pibt_claim_decided(fm_occupancy *occupancy, const fm_mover *movers, uint32_t slot_begin,
+                           uint32_t slot_end)
+{
+    for (uint32_t slot = slot_begin; slot < slot_end; slot++) {
+        if (is_decided(&movers[slot])) {
+            FOR_EACH_PLACE(occupancy, movers[slot].next, movers[slot].size, place)
+            {
+                place->claim = slot + 1;
+            }
+        }
+    }
+}
+
+void fm_pibt_leave(fm_occupancy *occupancy, const fm_mover *movers, uint32_t slot_begin,
+                   uint32_t slot_end)
+{
+    for (uint32_t slot = slot_begin; slot < slot_end; slot++) {
         const fm_mover *mover = &movers[slot];
-        if (mover->team != 0 && mover->progress == FM_MOVER_DECIDED && mover->next != mover->cell) {
+        if (is_decided(mover) && mover->next != mover->cell) {
             fm_occupancy_leave(occupancy, mover->cell, mover->size, slot + 1);
         }
     }
-    for (uint32_t slot = 0; slot < slot_count; slot++) {
+}
+
+void fm_pibt_enter(fm_occupancy *occupancy, const fm_mover *movers, uint32_t slot_begin,
+                   uint32_t slot_end)
+{
+    for (uint32_t slot = slot_begin; slot < slot_end; slot++) {
         const fm_mover *mover = &movers[slot];
-        if (mover->team == 0 || mover->progress != FM_MOVER_DECIDED) {
+        if (!is_decided(mover)) {
             continue;
         }
         if (mover->next != mover->cell) {

@@ -109,6 +109,11 @@ typedef struct fm_pibt_ground {
     uint64_t (*retreat)(void *context, uint32_t slot);
 } fm_pibt_ground;
 
+/// Claims the cells of those of some slots that are DECIDED beforehand. To be done for all slots
+/// before the resolution; any parts of them on several workers at once.
+void fm_pibt_claim_decided(fm_occupancy *occupancy, const fm_mover *movers, uint32_t slot_begin,
+                           uint32_t slot_end);
+
 /// Decides for all of `turns`, and all that they push. Movers that none of these reaches stay
 /// UNDECIDED and where they are. Movers that are DECIDED beforehand keep to it.
 ///
@@ -118,8 +123,14 @@ typedef struct fm_pibt_ground {
 /// @param stack   room for as many frames as there are units
 /// @return how many tries were given up because two units would have exchanged places or crossed
 uint64_t fm_pibt_resolve(const fm_pibt_ground *ground, fm_occupancy *occupancy, fm_mover *movers,
-                         uint32_t slot_count, const uint32_t *turns, uint32_t turn_count,
-                         fm_pibt_frame *stack);
+                         const uint32_t *turns, uint32_t turn_count, fm_pibt_frame *stack);
 
-/// Puts all that have moved where they have decided to be, and withdraws all claims.
-void fm_pibt_apply(fm_occupancy *occupancy, const fm_mover *movers, uint32_t slot_count);
+/// After the resolution: takes those of some slots that step off their cells. Any parts of all
+/// slots on several workers at once.
+void fm_pibt_leave(fm_occupancy *occupancy, const fm_mover *movers, uint32_t slot_begin,
+                   uint32_t slot_end);
+
+/// After that, for all slots: puts those of some slots where they have decided to be, and withdraws
+/// their claims. The same.
+void fm_pibt_enter(fm_occupancy *occupancy, const fm_mover *movers, uint32_t slot_begin,
+                   uint32_t slot_end);

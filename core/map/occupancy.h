@@ -4,7 +4,7 @@
 // end of the tick (core/crowd/pibt.h). Claims exist only inside a move stage. A unit of size n
 // covers the n x n cells whose north-west one is its own.
 //
-// Threads: parallel stages may read `now`; only serial stages write.
+// Threads: parallel stages may read `now`; only serial stages and the move stage write.
 
 #pragma once
 

@@ -16,7 +16,7 @@
 //   UNDER_WAY   a planner taken, MOVING, credit to be gained   choose and move, which clear it when
 //                                                              none of these is left
 //   STEPPED     a step in this tick                            move, observe
-//   ARRIVED     move: stands on its goal since this tick       move
+//   OVER        move: its leg is over, or may be               move, serially
 //   CHANGED     moved, or another state                        observe, which clears it
 //   REHASH      something that the digest counts has changed   digest, which clears it
 //
@@ -35,7 +35,7 @@ typedef enum fm_agent_mark {
     FM_MARK_WATCH,
     FM_MARK_UNDER_WAY,
     FM_MARK_STEPPED,
-    FM_MARK_ARRIVED,
+    FM_MARK_OVER,
     FM_MARK_CHANGED,
     FM_MARK_REHASH,
     FM_MARK_COUNT,
