@@ -16,6 +16,8 @@ static unsigned long long number(std::uint64_t value)
     return value;
 }
 
+static const char *first_address;
+
 static void watch(Client &client, View &view)
 {
     view.on_updated = [&client, &view] {
@@ -23,9 +25,10 @@ static void watch(Client &client, View &view)
         for (std::uint32_t i = 0; i < view.agent_count(); i++) {
             agents += (i == 0 ? "" : ", ") + std::to_string(view.agent_at(i).id);
         }
+        const char *address = fm_client_address(client.get()); // empty where it does not follow
         std::printf("{\"view\": %llu, \"tick\": %llu, \"node\": \"%s\", \"agents\": [%s]}\n",
-                    number(view.world()), number(view.tick()), fm_client_address(client.get()),
-                    agents.c_str());
+                    number(view.world()), number(view.tick()),
+                    address[0] == '\0' ? first_address : address, agents.c_str());
     };
     view.on_ended = [&view](const std::string &why) {
         std::printf("{\"view\": %llu, \"ended\": \"%s\", \"at\": \"%s\"}\n", number(view.world()),
@@ -36,11 +39,13 @@ static void watch(Client &client, View &view)
 int main(int argc, char **argv)
 {
     fm_client_options options = fm_client_options_default();
-    options.follow_ms = 30000;
+    const bool is_again = argc == 4 && std::strcmp(argv[3], "again") == 0;
+    options.follow_ms = is_again ? 0 : 30000; // otherwise the C library keeps late messages away
     const std::unique_ptr<Client> client = argc == 4 ? Client::connect(argv[1], &options) : nullptr;
     if (client == nullptr) {
         return 2;
     }
+    first_address = argv[1];
     const fm_rect rect = {4, 4, 8, 8};
     View *first = nullptr;
     for (char *at = argv[2]; *at != '\0'; at += *at == ',') {
@@ -51,12 +56,14 @@ int main(int argc, char **argv)
         while (!view.is_live() && client->update(100)) {
         }
     }
-    if (std::strcmp(argv[3], "drop") == 0 || std::strcmp(argv[3], "again") == 0) {
+    if (std::strcmp(argv[3], "drop") == 0 || is_again) {
         client->unsubscribe(*first);
         std::puts("{\"dropped\": true}");
     }
-    if (std::strcmp(argv[3], "again") == 0) {
-        watch(*client, client->subscribe(first->world()));
+    if (is_again) {
+        View &again = client->subscribe(first->world());
+        watch(*client, again);
+        (void)client->update(); // the first view is gone after it, and has no answer yet
     }
     while (client->update(100)) {
         std::fflush(stdout);

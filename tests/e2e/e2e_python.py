@@ -141,6 +141,42 @@ def a_keyframe_names_those_that_have_left():
     assert mirror.left == [1] and list(mirror.agents) == [2]
 
 
+class LastWords:
+    """A link to a node that ends with its answer to subscribe, in the same breath."""
+
+    def __init__(self, client):
+        self.client, self.end = client, None
+
+    async def ask(self, method, _given):
+        if method == "subscribe":
+            self.over("it has said its last")
+        return {"here": True, "subscription": 1, "stream": 1, "resumed": False}
+
+    def over(self, reason):
+        self.end = self.end or reason
+        self.client._link_over(self, reason)
+
+
+def a_node_that_ends_with_its_last_answer_is_left():
+    async def follow():
+        client = fogmarch.Client(["a:1"], 30.0, None, {})
+        client._follow.is_on = True
+        client._link, link = LastWords(client), LastWords(client)
+        client._views.append(fogmarch.Subscription(client, {"world": 1}))
+        client._seeking = asyncio.current_task()
+
+        async def open_link(_address):
+            return link, {"node": "a", "resume": ""}
+        client._open = open_link
+        try:
+            await client._try("a:1", [1])
+        except fogmarch.ConnectionEnded as error:
+            assert "its last" in str(error)
+        else:
+            raise AssertionError("it stays on a link that has ended")
+    asyncio.run(follow())
+
+
 def errors_and_ends():
     with Server(environment={"FOGMARCH_TOKEN": "correct-horse-battery"}) as server:
         address = f"127.0.0.1:{server.port}"
@@ -252,5 +288,6 @@ def a_stranger_to_the_protocol():
 
 
 if __name__ == "__main__":
-    run([mirrors_agree, lost_and_found, a_keyframe_names_those_that_have_left, errors_and_ends, the_explorer_explores,
+    run([mirrors_agree, lost_and_found, a_keyframe_names_those_that_have_left,
+         a_node_that_ends_with_its_last_answer_is_left, errors_and_ends, the_explorer_explores,
          the_patrol_follows_strangers, a_stranger_to_the_protocol])
