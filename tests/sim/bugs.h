@@ -19,7 +19,8 @@
     X(LYING_ETCD, "lying-etcd", "one of 50 records is not in etcd, which says that it is")         \
     X(LOST_FENCE, "lost-fence", "etcd does not look at whose world it is")                         \
     X(LONG_LEASE, "long-lease", "a node thinks that its lease lasts 3 s longer")                   \
-    X(EARLY_END, "early-end", "a world counts as destroyed although etcd has not answered")
+    X(EARLY_END, "early-end", "a world counts as destroyed although etcd has not answered")        \
+    X(OLD_LOOK, "old-look", "a node looks at the directory as it was when it looked last")
 
 typedef enum sim_bug {
 #define X(name, option, text) SIM_BUG_##name,

@@ -6,6 +6,7 @@
 #include "server/cluster/world_log_state.h"
 #include "tests/sim/bytes.h"
 #include "tests/sim/etcd_log.h"
+#include "tests/sim/etcd_past.h"
 #include "tests/sim/memory.h"
 #include "tests/sim/rival.h"
 
@@ -59,7 +60,8 @@ static struct {
     sim_source trouble, leases;
     uint64_t frozen_until_ns, cut_until_ns, full_until_ns;
     uint64_t gone_until_ns[SIM_ETCD_MEMBERS];
-    char waiter; // what a task waits for that waits for several links
+    char waiter;    // what a task waits for that waits for several links
+    int64_t looked; // revision at which a node looked last, for the bug old-look
 } etcd;
 
 static struct link *link_of(const fm_etcd_link *link)
@@ -140,6 +142,26 @@ static void refuse(struct link *link)
     set_answer(link, 503, reasons[sim_below(FM_COUNT_OF(reasons))]);
 }
 
+// Whether it is a look at the directory (server/cluster/node.c), which reads several ranges at
+// once.
+static bool is_look(const json_t *request)
+{
+    const json_t *first = json_array_get(json_object_get(request, "success"), 0);
+    return json_object_get(json_object_get(first, "requestRange"), "range_end") != NULL;
+}
+
+// The bug: it names the revision of the look before.
+static void make_old(json_t *request)
+{
+    size_t i;
+    json_t *operation;
+    json_array_foreach(json_object_get(request, "success"), i, operation)
+    {
+        json_object_set_new(json_object_get(operation, "requestRange"), "revision",
+                            json_integer(etcd.looked));
+    }
+}
+
 static void carry_out(struct link *link)
 {
     char head[HEAD_MAX], path[64] = "";
@@ -153,10 +175,17 @@ static void carry_out(struct link *link)
     json_t *request = json_loadb(body + 4, size, 0, NULL);
     FM_ASSERT(request != NULL);
     int code;
+    bool shows_bug = sim_bug_planted == SIM_BUG_OLD_LOOK && is_look(request);
+    if (shows_bug) {
+        make_old(request);
+    }
     (void)sim_etcd_end_leases(sim_now_ns());
     json_t *answer = sim_etcd_answer(path, request, sim_now_ns() < etcd.full_until_ns, &code);
     etcd.leases.due_ns = sim_etcd_end_leases(sim_now_ns());
     json_decref(request);
+    if (shows_bug && code == 200) {
+        etcd.looked = fm_etcd_number(json_object_get(answer, "header"), "revision");
+    }
     if (link->fate == FATE_ANSWERED) {
         answer_with(link, code, answer);
     } else {
@@ -406,8 +435,9 @@ static void on_lease(void *owner)
 
 // ---- beginning and end -------------------------------------------------------------------------
 
-void sim_etcd_begin(void)
+void sim_etcd_begin(uint64_t seed)
 {
+    sim_etcd_past_begin(seed);
     json_object_seed(1);
     sim_etcd_on_put = sim_etcd_log_put;
     sim_etcd_on_remove = sim_etcd_log_removed;

@@ -33,8 +33,9 @@ typedef struct sim_etcd_roughness {
     bool has_moves;         // worlds move to it, and back
 } sim_etcd_roughness;
 
-/// A machine starts; leases go on from where they were when the last one ended.
-void sim_etcd_begin(void);
+/// A machine starts; leases go on from where they were when the last one ended. @param seed  for
+/// the moments at which etcd compacts
+void sim_etcd_begin(uint64_t seed);
 
 /// The machine has crashed, or has ended.
 void sim_etcd_leave(void);

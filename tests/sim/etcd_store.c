@@ -3,6 +3,7 @@
 #include "tests/sim/etcd_store.h"
 
 #include "server/cluster/etcd.h"
+#include "tests/sim/etcd_past.h"
 
 #include <inttypes.h>
 #include <sodium.h>
@@ -13,8 +14,9 @@
 
 #define LEASE_LAG_MAX_MS 350u // etcd ends leases a little late
 
-#define GRPC_NOT_FOUND 5
-#define GRPC_EXHAUSTED 8
+#define GRPC_NOT_FOUND    5
+#define GRPC_EXHAUSTED    8
+#define GRPC_OUT_OF_RANGE 11
 
 sim_etcd_store *sim_etcd;
 void (*sim_etcd_on_put)(const sim_etcd_key *key);
@@ -62,10 +64,17 @@ uint8_t *sim_etcd_room(size_t size)
     return room;
 }
 
+// Something is about to be written.
+static void begin_revision(void)
+{
+    sim_etcd->revision =
+        sim_etcd->transaction != 0 ? sim_etcd->transaction : sim_etcd->revision + 1;
+}
+
 void sim_etcd_put(const char *name, const void *value, size_t size, int64_t lease)
 {
     FM_ASSERT(strlen(name) < SIM_ETCD_KEY_SIZE);
-    sim_etcd->revision++;
+    begin_revision();
     sim_etcd_key *key = find(name);
     if (key == NULL) {
         uint32_t at = sim_etcd_first(name);
@@ -84,6 +93,7 @@ void sim_etcd_put(const char *name, const void *value, size_t size, int64_t leas
     key->size = size;
     key->modified = sim_etcd->revision;
     key->lease = lease;
+    sim_etcd_past_put(key);
     sim_etcd_on_put(key);
 }
 
@@ -93,8 +103,9 @@ static void remove_keys(uint32_t from, uint32_t to)
     if (from == to) {
         return;
     }
-    sim_etcd->revision++;
+    begin_revision();
     for (uint32_t i = from; i < to; i++) {
+        sim_etcd_past_remove(sim_etcd->keys[i].name);
         sim_etcd_on_remove(sim_etcd->keys[i].name);
     }
     memmove(&sim_etcd->keys[from], &sim_etcd->keys[to],
@@ -223,26 +234,60 @@ static void find_range(const json_t *request, uint32_t *from, uint32_t *to)
     }
 }
 
+static json_t *describe_key(const sim_etcd_key *key)
+{
+    json_t *kv = json_object();
+    set_bytes(kv, "key", key->name, strlen(key->name));
+    set_number(kv, "create_revision", key->created);
+    set_number(kv, "mod_revision", key->modified);
+    if (key->size > 0) { // what is empty or false is left out
+        set_bytes(kv, "value", key->value, key->size);
+    }
+    return kv;
+}
+
+// Appends keys of a range. `at`: those that it may be about, or NULL: those of now
+static void append_keys(json_t *kvs, const sim_etcd_key *const *at, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++) {
+        json_array_append_new(kvs, describe_key(at == NULL ? &sim_etcd->keys[i] : at[i]));
+    }
+}
+
+// The same as find_range(), among keys as they were.
+static void find_past_range(const json_t *request, const sim_etcd_key *const *keys, uint32_t count,
+                            uint32_t *from, uint32_t *to)
+{
+    char key[SIM_ETCD_KEY_SIZE], end[SIM_ETCD_KEY_SIZE];
+    get_key(request, "key", key);
+    get_key(request, "range_end", end);
+    *from = 0;
+    while (*from < count && strcmp(keys[*from]->name, key) < 0) {
+        ++*from;
+    }
+    *to = *from;
+    while (*to < count && (end[0] == '\0' ? strcmp(keys[*to]->name, key) == 0
+                                          : strcmp(keys[*to]->name, end) < 0)) {
+        ++*to;
+    }
+}
+
 static json_t *range(const json_t *request)
 {
     uint32_t from, to;
-    int64_t limit = fm_etcd_number(request, "limit");
+    int64_t limit = fm_etcd_number(request, "limit"), past = fm_etcd_number(request, "revision");
+    const sim_etcd_key *const *keys = NULL;
     json_t *answer = new_answer(), *kvs = json_array();
-    find_range(request, &from, &to);
+    if (past > 0) {
+        uint32_t count = sim_etcd_past_list(past, &keys);
+        find_past_range(request, keys, count, &from, &to);
+    } else {
+        find_range(request, &from, &to);
+    }
     set_number(answer, "count", to - from);
     bool more = limit > 0 && to - from > (uint64_t)limit;
     to = more ? from + (uint32_t)limit : to;
-    for (uint32_t i = from; i < to; i++) {
-        const sim_etcd_key *key = &sim_etcd->keys[i];
-        json_t *kv = json_object();
-        set_bytes(kv, "key", key->name, strlen(key->name));
-        set_number(kv, "create_revision", key->created);
-        set_number(kv, "mod_revision", key->modified);
-        if (key->size > 0) { // what is empty or false is left out
-            set_bytes(kv, "value", key->value, key->size);
-        }
-        json_array_append_new(kvs, kv);
-    }
+    append_keys(kvs, keys, from, to);
     if (from < to) {
         json_object_set(answer, "kvs", kvs);
     }
@@ -251,6 +296,23 @@ static json_t *range(const json_t *request)
         json_object_set_new(answer, "more", json_true());
     }
     return answer;
+}
+
+// Of a revision that a request names. NULL: it can be read
+static json_t *refuse_revision(const json_t *request, int *code)
+{
+    switch (sim_etcd_past_judge(fm_etcd_number(request, "revision"))) {
+    case SIM_ETCD_KNOWN:
+        return NULL;
+    case SIM_ETCD_COMPACTED:
+        sim_trace("etcd: a request names a revision that was compacted");
+        return refuse(code, 400, GRPC_OUT_OF_RANGE,
+                      "etcdserver: mvcc: required revision has been compacted");
+    case SIM_ETCD_FUTURE:
+        return refuse(code, 400, GRPC_OUT_OF_RANGE,
+                      "etcdserver: mvcc: required revision is a future revision");
+    }
+    FM_UNREACHABLE();
 }
 
 static bool lacks_lease(const json_t *request)
@@ -349,6 +411,11 @@ static bool is_allowed(const json_t *operations, bool is_full, json_t **refusal,
             *refusal = refuse(code, 404, GRPC_NOT_FOUND, "etcdserver: requested lease not found");
             return false;
         }
+        request = json_object_get(operation, "requestRange");
+        *refusal = request == NULL ? NULL : refuse_revision(request, code);
+        if (*refusal != NULL) {
+            return false;
+        }
     }
     return true;
 }
@@ -368,15 +435,20 @@ static json_t *transact(const json_t *request, bool is_full, int *code)
         return refusal;
     }
     json_t *responses = json_array();
+    sim_etcd->transaction = sim_etcd->revision + 1;
     json_array_foreach(operations, i, one)
     {
         json_array_append_new(responses, carry_out(one));
     }
+    sim_etcd->transaction = 0;
     json_t *answer = new_answer(); // with the revision after it
     if (succeeded) {
         json_object_set_new(answer, "succeeded", json_true());
     }
-    json_object_set_new(answer, "responses", responses);
+    if (json_array_size(responses) > 0) {
+        json_object_set(answer, "responses", responses);
+    }
+    json_decref(responses);
     return answer;
 }
 
@@ -428,14 +500,37 @@ static json_t *put_alone(const json_t *request, bool is_full, int *code)
                : put(request);
 }
 
+static json_t *range_alone(const json_t *request, int *code)
+{
+    json_t *refusal = refuse_revision(request, code);
+    return refusal == NULL ? range(request) : refusal;
+}
+
+static json_t *compact(const json_t *request, int *code)
+{
+    int64_t revision = fm_etcd_number(request, "revision");
+    bool is_again = revision > 0 && revision == sim_etcd->compacted;
+    json_t *refusal = refuse_revision(request, code);
+    if (is_again) {
+        refusal = refuse(code, 400, GRPC_OUT_OF_RANGE,
+                         "etcdserver: mvcc: required revision has been compacted");
+    }
+    if (refusal != NULL) {
+        return refusal;
+    }
+    sim_etcd_past_compact(revision);
+    return new_answer();
+}
+
 json_t *sim_etcd_answer(const char *path, const json_t *request, bool is_full, int *code)
 {
     *code = 200;
+    sim_etcd_past_turn();
     if (strcmp(path, "kv/txn") == 0) {
         return transact(request, is_full, code);
     }
     if (strcmp(path, "kv/range") == 0) {
-        return range(request);
+        return range_alone(request, code);
     }
     if (strcmp(path, "kv/put") == 0) {
         return put_alone(request, is_full, code);
@@ -446,6 +541,11 @@ json_t *sim_etcd_answer(const char *path, const json_t *request, bool is_full, i
     if (strcmp(path, "lease/keepalive") == 0) {
         return keep_alive(request);
     }
-    FM_ASSERT(strcmp(path, "lease/revoke") == 0);
-    return revoke(request, code);
+    if (strcmp(path, "lease/revoke") == 0) {
+        return revoke(request, code);
+    }
+    if (strcmp(path, "kv/compaction") == 0) {
+        return compact(request, code);
+    }
+    sim_fail("etcd is asked for %s, which the simulation does not have", path);
 }

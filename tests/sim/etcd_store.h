@@ -1,8 +1,13 @@
 // tests/sim/etcd_store.h: what the simulated etcd holds: keys, leases, and its answers to requests.
 //
 // It is in memory that survives the simulated machine, like the ledger. There is one copy: that
-// three members agree is etcd's business, and has been tested by others. Past revisions are not
-// kept, as if each were compacted at once; no request of the server asks for one.
+// three members agree is etcd's business, and has been tested by others. Past revisions are kept
+// until they are compacted (etcd_past.h). There are no watches, because the server has none: a
+// request of any other kind ends the run.
+//
+// A transaction has one revision, however much it writes.
+//
+// tests/cluster/cluster_model.py compares its answers with those of etcd itself (sim --etcd).
 //
 // Threads: none; requests are carried out between the tasks' turns.
 
@@ -19,6 +24,8 @@
 #define SIM_ETCD_BYTES_MAX  ((size_t)1 << 30) // of all values that were ever written
 #define SIM_ETCD_WORLDS_MAX 1024u             // by number
 
+#define SIM_ETCD_CHANGES_MAX 32768u // that are not compacted
+
 typedef struct sim_etcd_key {
     char name[SIM_ETCD_KEY_SIZE];
     const uint8_t *value; // a NUL is behind it
@@ -26,6 +33,12 @@ typedef struct sim_etcd_key {
     int64_t created, modified; // revisions
     int64_t lease;             // 0: none
 } sim_etcd_key;
+
+// What happened to a key.
+typedef struct sim_etcd_change {
+    sim_etcd_key key; // as it was written, or what was removed, at its revision
+    bool is_removal;
+} sim_etcd_change;
 
 typedef struct sim_etcd_lease {
     int64_t id; // 0: free
@@ -45,11 +58,16 @@ typedef struct sim_etcd_log {
 
 typedef struct sim_etcd_store {
     int64_t revision, lease_last, term;
+    int64_t compacted;                    // what was before this revision is forgotten
+    int64_t transaction;                  // revision of what it writes; 0: none is carried out
     uint64_t left_ns;                     // when the last machine ended
     uint32_t key_count;                   // sorted
     sim_etcd_key keys[SIM_ETCD_KEYS_MAX]; // of all clusters
     sim_etcd_lease leases[SIM_ETCD_LEASES_MAX];
     sim_etcd_log logs[SIM_ETCD_WORLDS_MAX];
+    fm_random compactions; // all zero: none come by themselves
+    uint32_t change_count; // in the order of their revisions
+    sim_etcd_change changes[SIM_ETCD_CHANGES_MAX];
     size_t used;
     uint8_t bytes[SIM_ETCD_BYTES_MAX]; // values; never given back
 } sim_etcd_store;

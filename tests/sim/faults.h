@@ -35,6 +35,7 @@
     X(CUT_OFF, "times that the node did not reach etcd")                                           \
     X(MEMBER_GONE, "members of etcd that were gone for a while")                                   \
     X(ETCD_FULL, "times that etcd was full")                                                       \
+    X(COMPACTED, "times that etcd forgot past revisions")                                          \
     X(TAKEN, "worlds that another node took")                                                      \
     X(MOVED, "worlds that were moved to another node")                                             \
     X(GIVEN, "worlds that another node moved here")                                                \

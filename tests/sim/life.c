@@ -303,7 +303,7 @@ bool sim_live(uint64_t seed, bool print_trace, sim_result *sum)
     sim_net_speaks_tls = plan.has_tls;
     if (plan.is_node) {
         sim_told->keeps_promises = true;
-        sim_etcd_begin();
+        sim_etcd_begin(seed);
     }
     if (plan.is_elsewhere) {
         remove_journals();

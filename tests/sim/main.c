@@ -5,10 +5,12 @@
 //   sim --twice A..B               each of them twice: both traces must be the same
 //   sim --bug NAME --seeds A..B    with a bug planted (bugs.h), which some seed must find
 //   sim --cluster ...              the server is a node of a cluster, with a simulated etcd
+//   sim --etcd                     that etcd alone: requests are read, answers printed (etcd_ask.h)
 //
 // The exit code is 0 when no check failed; with a bug, when one failed. A seed that fails is
 // printed with the command that replays it.
 
+#include "tests/sim/etcd_ask.h"
 #include "tests/sim/etcd_store.h"
 #include "tests/sim/ledger.h"
 #include "tests/sim/life.h"
@@ -51,7 +53,7 @@ static _Noreturn void usage(void)
 {
     fprintf(stderr,
             "usage: %s [--cluster] [--bug NAME] --seed N [--trace] | --seeds A..B [--jobs N] | "
-            "--twice A..B\n",
+            "--twice A..B | --etcd\n",
             program);
 #define X(name, option, text) fprintf(stderr, "  --bug %-12s %s\n", option, text);
     SIM_BUGS(X)
@@ -290,6 +292,9 @@ int main(int argc, char **argv)
 {
     struct options options;
     program = argv[0];
+    if (argc == 2 && strcmp(argv[1], "--etcd") == 0) {
+        return sim_etcd_ask();
+    }
     parse(argc, argv, &options);
     if (!fm_tokens_start()) {
         fprintf(stderr, "libsodium cannot be used\n");

@@ -189,7 +189,8 @@ static void draw_etcd(sim_plan *plan, uint32_t life)
     }
     rough->has_rival = sim_chance(800);
     rough->has_moves = sim_chance(600);
-    if (sim_bug_planted == SIM_BUG_LOST_FENCE || sim_bug_planted == SIM_BUG_LONG_LEASE) {
+    if (sim_bug_planted == SIM_BUG_LOST_FENCE || sim_bug_planted == SIM_BUG_LONG_LEASE ||
+        sim_bug_planted == SIM_BUG_OLD_LOOK) {
         rough->has_rival = true; // they show only where another node takes a world
         rough->calm_max_ms = 500;
         rough->freeze_max_ms = 20;
