@@ -355,10 +355,8 @@ static void take_in(fm_node *node, fm_node_directory *fresh)
     bool ordered = false;
     fresh->is_member =
         fm_node_find_owner(fresh, node->options.name, node->options.incarnation) != NULL;
-    const fm_node_entry *own =
-        fm_node_find_owner(fresh, node->options.name, node->options.incarnation);
     uv_mutex_lock(&node->lock);
-    node->is_draining |= own != NULL && own->is_draining;
+    fm_node_moves_note_drain(node, fresh);
     node->is_moving = false;
     prefer_noted(node, fresh);
     for (uint32_t i = 0; i < fresh->world_count; i++) {

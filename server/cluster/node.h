@@ -23,7 +23,8 @@
 // and if it dies its worlds are taken over like any others. A node of another version does not
 // replay: the source makes a keyframe where it stops, and does not wait for ready/W.
 //
-//   drain/NODE  incarnation: that process gives its worlds away and takes no more
+//   drain/NODE  incarnation: that process gives its worlds away and takes no more, as long as the
+//               key is there
 //
 // The lease is counted from the moment at which its last successful renewal was sent, by the
 // monotonic clock.
@@ -184,10 +185,16 @@ void fm_node_note_left(fm_node *node, uint64_t world, const char *owner);
 FM_CHECKED fm_status fm_node_move(fm_node *node, uint64_t world, const char *to,
                                   fm_node_entry *entry, char *error);
 
-/// Lets a node give its worlds away. @param name  empty: this one
+/// Lets a node give its worlds away and take no more; or take worlds again, in which case those
+/// that are on their way still go.
+///
+/// @param name   empty: this one
 /// @param entry  receives it @return FM_OK, FM_ERR_BAD_VALUE: no such node, or FM_ERR_BUSY
-FM_CHECKED fm_status fm_node_drain(fm_node *node, const char *name, fm_node_entry *entry,
-                                   char *error);
+FM_CHECKED fm_status fm_node_set_draining(fm_node *node, const char *name, bool drains,
+                                          fm_node_entry *entry, char *error);
+
+/// This node gives its worlds away and ends: nobody can take that back.
+void fm_node_begin_to_end(fm_node *node);
 
 /// Which node a new world shall begin on.
 /// @param entry  receives it @return false: on this one, which has as much capacity left as any

@@ -158,24 +158,61 @@ static void put_compared(const fm_node *node, fm_writer *body, const struct node
     fm_etcd_put(body, "]}");
 }
 
-static void carry_out(fm_node *node, const struct node_wish *wanted)
+// Of another process of that name nothing is taken back.
+static void put_drain(const fm_node *node, fm_writer *body, const struct node_wish *wanted)
+{
+    char key[FM_NODE_KEY_SIZE], value[24];
+    fm_node_key(node, key, sizeof key, "drain", wanted->node);
+    snprintf(value, sizeof value, "%016" PRIx64, wanted->incarnation);
+    if (wanted->kind == NODE_WISH_DRAIN) {
+        fm_etcd_put(body, "{\"success\":[");
+        fm_etcd_request_put(body, key, value, strlen(value));
+    } else {
+        fm_etcd_put(body, "{\"compare\":[");
+        fm_etcd_compare_value(body, key, value);
+        fm_etcd_put(body, "],\"success\":[");
+        fm_etcd_request_delete(body, key, NULL);
+    }
+    fm_etcd_put(body, "]}");
+}
+
+static bool is_about_drain(const struct node_wish *wanted)
+{
+    return wanted->kind == NODE_WISH_DRAIN || wanted->kind == NODE_WISH_UNDRAIN;
+}
+
+// @return false: etcd does not answer, and it is to be tried again. Moves are not: whoever asked
+// for them sees that they do not begin
+static bool carry_out(fm_node *node, const struct node_wish *wanted)
 {
     fm_writer body = fm_writer_init(&fm_memory_libc);
-    if (wanted->kind == NODE_WISH_DRAIN) {
-        char key[FM_NODE_KEY_SIZE], value[24];
-        fm_node_key(node, key, sizeof key, "drain", wanted->node);
-        snprintf(value, sizeof value, "%016" PRIx64, wanted->incarnation);
-        fm_etcd_put(&body, "{\"success\":[");
-        fm_etcd_request_put(&body, key, value, strlen(value));
-        fm_etcd_put(&body, "]}");
+    if (is_about_drain(wanted)) {
+        put_drain(node, &body, wanted);
     } else {
         put_compared(node, &body, wanted);
     }
     json_t *answer;
-    if (fm_node_call(node, "kv/txn", &body, &answer) == FM_ETCD_DONE) {
+    fm_etcd_outcome outcome = fm_node_call(node, "kv/txn", &body, &answer);
+    if (outcome == FM_ETCD_DONE) {
         json_decref(answer);
     }
     fm_writer_fini(&body);
+    return outcome != FM_ETCD_UNREACHABLE || !is_about_drain(wanted);
+}
+
+// Unless there is a later one of the kind.
+static void put_back(fm_node *node, const struct node_wish *wanted)
+{
+    bool is_outdated = false;
+    uv_mutex_lock(&node->lock);
+    for (uint32_t i = 0; i < node->wish_count; i++) {
+        is_outdated |=
+            is_about_drain(&node->wishes[i]) && strcmp(node->wishes[i].node, wanted->node) == 0;
+    }
+    if (!is_outdated && node->wish_count < FM_NODE_WISHES_MAX) {
+        node->wishes[node->wish_count++] = *wanted;
+    }
+    uv_mutex_unlock(&node->lock);
 }
 
 void fm_node_moves_carry_out(fm_node *node)
@@ -192,7 +229,10 @@ void fm_node_moves_carry_out(fm_node *node)
         if (!any) {
             return;
         }
-        carry_out(node, &wanted);
+        if (!carry_out(node, &wanted)) {
+            put_back(node, &wanted);
+            return;
+        }
     }
 }
 
@@ -319,26 +359,63 @@ static uint64_t count_worlds(const fm_node_directory *directory, const fm_node_e
     return count;
 }
 
-fm_status fm_node_drain(fm_node *node, const char *name, fm_node_entry *entry, char *error)
+// The lock is held.
+static fm_status wish_drain(fm_node *node, const fm_node_entry *found, bool drains)
+{
+    struct node_wish wanted = {.kind = drains ? NODE_WISH_DRAIN : NODE_WISH_UNDRAIN,
+                               .incarnation = found->incarnation};
+    snprintf(wanted.node, sizeof wanted.node, "%s", found->name);
+    if (!wish(node, &wanted)) {
+        return FM_ERR_BUSY;
+    }
+    if (fm_node_is_self(node, found->name, found->incarnation)) {
+        node->is_draining = drains || node->is_ending;
+        node->drain_noted_ns = fm_clock_now_ns();
+    }
+    return FM_OK;
+}
+
+fm_status fm_node_set_draining(fm_node *node, const char *name, bool drains, fm_node_entry *entry,
+                               char *error)
 {
     const char *wanted = name[0] == '\0' ? node->options.name : name;
-    fm_status status = FM_OK;
+    fm_status status = FM_ERR_BAD_VALUE;
     uv_mutex_lock(&node->lock);
     const fm_node_entry *found = find_node(&node->directory, wanted);
     if (found == NULL) {
         snprintf(error, FM_ETCD_ERROR_SIZE, "there is no such node now");
-        status = FM_ERR_BAD_VALUE;
     } else {
-        struct node_wish drain = {.kind = NODE_WISH_DRAIN, .incarnation = found->incarnation};
-        snprintf(drain.node, sizeof drain.node, "%s", found->name);
         *entry = *found;
         entry->worlds = count_worlds(&node->directory, found);
-        status = wish(node, &drain) ? FM_OK : FM_ERR_BUSY;
-        node->is_draining |=
-            status == FM_OK && fm_node_is_self(node, found->name, found->incarnation);
+        status = wish_drain(node, found, drains);
     }
     uv_mutex_unlock(&node->lock);
     return status;
+}
+
+void fm_node_begin_to_end(fm_node *node)
+{
+    uv_mutex_lock(&node->lock);
+    node->is_ending = node->is_draining = true;
+    const fm_node_entry *own = find_node(&node->directory, node->options.name);
+    if (own != NULL && own->incarnation == node->options.incarnation) {
+        (void)wish_drain(node, own, true); // else the next look finds that the others do not know
+    }
+    uv_mutex_unlock(&node->lock);
+}
+
+// What was noted here after the look began, or is not written yet, is newer than the look.
+void fm_node_moves_note_drain(fm_node *node, const fm_node_directory *fresh)
+{
+    const fm_node_entry *own =
+        fm_node_find_owner(fresh, node->options.name, node->options.incarnation);
+    if (own == NULL || node->wish_count > 0 || node->drain_noted_ns > fresh->asked_ns) {
+        return;
+    }
+    node->is_draining = own->is_draining || node->is_ending;
+    if (node->is_ending && !own->is_draining) {
+        (void)wish_drain(node, own, true); // somebody has taken it back
+    }
 }
 
 bool fm_node_place(fm_node *node, fm_node_entry *entry)

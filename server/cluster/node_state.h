@@ -14,9 +14,10 @@
 
 // What the node's thread is to write into etcd.
 typedef enum node_wish_kind {
-    NODE_WISH_MOVE,   // move/W
-    NODE_WISH_FORGET, // the same, away
-    NODE_WISH_DRAIN,  // drain/NODE
+    NODE_WISH_MOVE,    // move/W
+    NODE_WISH_FORGET,  // the same, away
+    NODE_WISH_DRAIN,   // drain/NODE
+    NODE_WISH_UNDRAIN, // the same, away
 } node_wish_kind;
 
 struct node_wish {
@@ -24,8 +25,8 @@ struct node_wish {
     uint64_t world;
     char owner[FM_CLUSTER_OWNER_MAX];   // MOVE: as it is
     char heir[FM_CLUSTER_OWNER_MAX];    // MOVE, FORGET: as it will be
-    char node[FM_CLUSTER_NAME_MAX + 1]; // DRAIN
-    uint64_t incarnation;               // DRAIN
+    char node[FM_CLUSTER_NAME_MAX + 1]; // DRAIN, UNDRAIN
+    uint64_t incarnation;               // the same
 };
 
 struct fm_node {
@@ -41,6 +42,8 @@ struct fm_node {
     struct node_wish wishes[FM_NODE_WISHES_MAX];
     uint32_t wish_count;
     bool is_draining;              // since before the directory says so
+    bool is_ending;                // it drains for good
+    uint64_t drain_noted_ns;       // when is_draining was set here; 0: the directory said so
     bool is_moving;                // worlds come or go: the directory is read more often
     uint64_t worlds, agents, load; // of this node
     uint64_t answered_ns;          // when etcd answered last
@@ -90,6 +93,9 @@ bool fm_node_give_order(fm_node *node, fm_node_order_kind kind, uint64_t world, 
 void fm_node_read_tokens(fm_node *node);
 
 // ---- node_moves.c ------------------------------------------------------------------------------
+
+/// Takes in whether this node drains. The lock is held. @param fresh  as it was read
+void fm_node_moves_note_drain(fm_node *node, const fm_node_directory *fresh);
 
 /// Takes in move/W and ready/W.
 void fm_node_moves_add(fm_node_directory *directory, const char *key, const char *value);

@@ -218,7 +218,7 @@ fm_status fm_take_cluster_status(fm_session *session, const fm_request *request,
     return FM_OK;
 }
 
-// ---- cluster.move, cluster.drain ---------------------------------------------------------------
+// ---- cluster.move, .drain, .undrain ------------------------------------------------------------
 
 static void copy_name(const fm_request *request, char *name)
 {
@@ -265,7 +265,8 @@ fm_status fm_take_cluster_move(fm_session *session, const fm_request *request, c
     return status;
 }
 
-fm_status fm_take_cluster_drain(fm_session *session, const fm_request *request, char *error)
+static fm_status set_draining(fm_session *session, const fm_request *request, bool drains,
+                              char *error)
 {
     const fm_hub *hub = session->hub;
     char name[FM_CLUSTER_NAME_MAX + 1], reason[FM_ETCD_ERROR_SIZE] = "";
@@ -275,7 +276,7 @@ fm_status fm_take_cluster_drain(fm_session *session, const fm_request *request, 
     if (hub->node == NULL) {
         status = refuse_name(name, error);
     } else {
-        status = fm_node_drain(hub->node, name, &entry, reason);
+        status = fm_node_set_draining(hub->node, name, drains, &entry, reason);
         snprintf(error, FM_ERROR_TEXT_SIZE, "%.*s", (int)FM_ERROR_TEXT_SIZE - 1, reason);
     }
     if (status == FM_OK && !request->is_notification) {
@@ -287,4 +288,14 @@ fm_status fm_take_cluster_drain(fm_session *session, const fm_request *request, 
         fm_reply_send(session, &reply);
     }
     return status;
+}
+
+fm_status fm_take_cluster_drain(fm_session *session, const fm_request *request, char *error)
+{
+    return set_draining(session, request, true, error);
+}
+
+fm_status fm_take_cluster_undrain(fm_session *session, const fm_request *request, char *error)
+{
+    return set_draining(session, request, false, error);
 }

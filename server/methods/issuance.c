@@ -21,7 +21,7 @@ enum entry_kind {
 };
 
 // A change to be written, and the session that waits for it.
-struct entry {
+struct fm_issuance_entry {
     uv_work_t work; // work.data points back here
     fm_hub *hub;
     enum entry_kind kind;
@@ -30,20 +30,13 @@ struct entry {
     uint64_t number;                // of the token or world
     uint64_t session, request;      // session 0: none waits
     bool is_notification;
-    uint64_t world;     // ENTRY_REMOVE: of the token's seat
-    uint64_t revision;  // in a cluster: of the change
-    uint64_t until_ns;  // time that it waits for the other nodes
-    struct entry *next; // waiting or unwritten
+    uint64_t world;                 // ENTRY_REMOVE: of the token's seat
+    uint64_t revision;              // in a cluster: of the change
+    uint64_t until_ns;              // time that it waits for the other nodes
+    struct fm_issuance_entry *next; // waiting or unwritten
     fm_status status;
     char error[FM_LEDGER_ERROR_SIZE];
 };
-
-// One server in a process.
-static struct entry *waiting; // for other nodes
-
-// The first is being written to the tokens' file, the others in the order in which they came: what
-// ends a token must not be written before what made it.
-static struct entry *unwritten, **unwritten_end = &unwritten;
 
 // ---- answers -----------------------------------------------------------------------------------
 
@@ -76,7 +69,7 @@ static void answer_revoked(fm_session *session, uint64_t request)
 
 // ---- writing -----------------------------------------------------------------------------------
 
-static void write_to_cluster(struct entry *entry)
+static void write_to_cluster(struct fm_issuance_entry *entry)
 {
     const fm_token_log_place place =
         fm_world_log_token_place(entry->hub->log_store); // of the same cluster
@@ -99,7 +92,7 @@ static void write_to_cluster(struct entry *entry)
 
 static void write_entry(uv_work_t *work)
 {
-    struct entry *entry = work->data;
+    struct fm_issuance_entry *entry = work->data;
     fm_ledger *ledger = entry->hub->ledger;
     if (entry->hub->log_store != NULL) {
         write_to_cluster(entry);
@@ -119,47 +112,53 @@ static void write_entry(uv_work_t *work)
 }
 
 static void on_written(uv_work_t *work, int error);
-static void finish_entry(struct entry *entry);
+static void finish_entry(struct fm_issuance_entry *entry);
 
-static void free_entry(struct entry *entry)
+static void free_entry(struct fm_issuance_entry *entry)
 {
     sodium_memzero(entry->token, sizeof entry->token);
     free(entry);
 }
 
-static bool begin_write(struct entry *entry)
+static bool begin_write(struct fm_issuance_entry *entry)
 {
     entry->work.data = entry;
     return uv_queue_work(entry->hub->loop, &entry->work, write_entry, on_written) == 0;
 }
 
-static struct entry *take_first(void)
+static struct fm_issuance_entry *take_first(fm_issuance *issuance)
 {
-    struct entry *first = unwritten;
-    unwritten = first->next;
-    unwritten_end = unwritten == NULL ? &unwritten : unwritten_end;
+    struct fm_issuance_entry *first = issuance->unwritten;
+    issuance->unwritten = first->next;
     first->next = NULL;
     return first;
 }
 
-static void write_next(void)
+static void append(fm_issuance *issuance, struct fm_issuance_entry *entry)
 {
-    while (unwritten != NULL && !begin_write(unwritten)) {
-        unwritten->status = FM_ERR_IO;
-        finish_entry(take_first());
+    struct fm_issuance_entry **link =
+        issuance->unwritten == NULL ? &issuance->unwritten : &issuance->unwritten_last->next;
+    *link = issuance->unwritten_last = entry;
+}
+
+static void write_next(fm_issuance *issuance)
+{
+    while (issuance->unwritten != NULL && !begin_write(issuance->unwritten)) {
+        issuance->unwritten->status = FM_ERR_IO;
+        finish_entry(take_first(issuance));
     }
 }
 
-static fm_status queue(struct entry *entry)
+static fm_status queue(struct fm_issuance_entry *entry)
 {
-    bool is_alone = entry->hub->log_store != NULL || unwritten == NULL;
+    fm_issuance *issuance = &entry->hub->issuance;
+    bool is_alone = entry->hub->log_store != NULL || issuance->unwritten == NULL;
     if (is_alone && !begin_write(entry)) {
         free_entry(entry);
         return FM_ERR_IO;
     }
     if (entry->hub->log_store == NULL) {
-        *unwritten_end = entry;
-        unwritten_end = &entry->next;
+        append(issuance, entry);
     }
     return FM_OK;
 }
@@ -168,9 +167,9 @@ static fm_status queue(struct entry *entry)
 static void strike(fm_hub *hub, enum entry_kind kind, uint64_t number)
 {
     bool is_kept = hub->ledger != NULL || hub->log_store != NULL;
-    struct entry *entry = is_kept ? calloc(1, sizeof *entry) : NULL;
+    struct fm_issuance_entry *entry = is_kept ? calloc(1, sizeof *entry) : NULL;
     if (entry != NULL) {
-        *entry = (struct entry){.hub = hub, .kind = kind, .number = number};
+        *entry = (struct fm_issuance_entry){.hub = hub, .kind = kind, .number = number};
     }
     if (is_kept && (entry == NULL || queue(entry) != FM_OK)) {
         fm_log(FM_LOG_ERROR, "token not struck out", fm_log_uint("number", number),
@@ -178,7 +177,7 @@ static void strike(fm_hub *hub, enum entry_kind kind, uint64_t number)
     }
 }
 
-static void finish_add(struct entry *entry, fm_session *session)
+static void finish_add(struct fm_issuance_entry *entry, fm_session *session)
 {
     fm_hub *hub = entry->hub;
     bool is_good = fm_tokens_have(&hub->tokens, entry->grant.hash) || hub->log_store != NULL;
@@ -220,7 +219,7 @@ static void tell_ended(fm_hub *hub, fm_session *session, uint64_t request, bool 
 }
 
 // The token is gone now.
-static void finish_remove(const struct entry *entry, fm_session *session)
+static void finish_remove(const struct fm_issuance_entry *entry, fm_session *session)
 {
     bool was_asked_for = entry->session != 0;
     if (entry->status == FM_OK && was_asked_for) {
@@ -231,14 +230,14 @@ static void finish_remove(const struct entry *entry, fm_session *session)
 // @param is_safe  false: the server ends before its standby has the entry
 static void finish_copied(void *context, bool is_safe)
 {
-    struct entry *entry = context;
+    struct fm_issuance_entry *entry = context;
     entry->status = is_safe ? entry->status : FM_ERR_GOING_DOWN;
     finish_entry(entry);
 }
 
 // A token without a number for clients (ENTRY_REMOVE without a session) is gone already. Others end
 // before the standby is notified: it gets the valid tokens.
-static void tell_standby(struct entry *entry)
+static void tell_standby(struct fm_issuance_entry *entry)
 {
     fm_hub *hub = entry->hub;
     if (entry->kind == ENTRY_REMOVE && entry->session != 0) {
@@ -253,19 +252,19 @@ static void tell_standby(struct entry *entry)
 
 static void on_written(uv_work_t *work, int error)
 {
-    struct entry *entry = work->data;
+    struct fm_issuance_entry *entry = work->data;
     if (error < 0) {
         entry->status = FM_ERR_IO;
         snprintf(entry->error, sizeof entry->error, "%s", uv_strerror(error));
     }
     if (entry->hub->log_store == NULL) {
-        (void)take_first();
-        write_next();
+        (void)take_first(&entry->hub->issuance);
+        write_next(&entry->hub->issuance);
     }
     if (entry->status == FM_OK && entry->session != 0 && entry->hub->node != NULL) {
         entry->until_ns = fm_clock_now_ns() + KNOWN_MS * FM_NS_PER_MS;
-        entry->next = waiting;
-        waiting = entry;
+        entry->next = entry->hub->issuance.waiting;
+        entry->hub->issuance.waiting = entry;
         fm_issuance_check(entry->hub);
     } else if (entry->status == FM_OK && entry->hub->log_store == NULL) {
         tell_standby(entry);
@@ -274,7 +273,7 @@ static void on_written(uv_work_t *work, int error)
     }
 }
 
-static void finish_entry(struct entry *entry)
+static void finish_entry(struct fm_issuance_entry *entry)
 {
     fm_session *session =
         entry->session == 0 ? NULL : fm_hub_find_session(entry->hub, entry->session);
@@ -303,12 +302,12 @@ static void finish_entry(struct entry *entry)
     free_entry(entry);
 }
 
-static struct entry *make_entry(const fm_session *session, const fm_request *request,
-                                enum entry_kind kind, uint64_t number)
+static struct fm_issuance_entry *make_entry(const fm_session *session, const fm_request *request,
+                                            enum entry_kind kind, uint64_t number)
 {
-    struct entry *entry = calloc(1, sizeof *entry);
+    struct fm_issuance_entry *entry = calloc(1, sizeof *entry);
     if (entry != NULL) {
-        *entry = (struct entry){
+        *entry = (struct fm_issuance_entry){
             .hub = session->hub,
             .kind = kind,
             .number = number,
@@ -325,7 +324,8 @@ static struct entry *make_entry(const fm_session *session, const fm_request *req
 // A session that revokes its own token is answered first.
 static const fm_session *revoker(const fm_hub *hub)
 {
-    for (const struct entry *entry = waiting; entry != NULL; entry = entry->next) {
+    for (const struct fm_issuance_entry *entry = hub->issuance.waiting; entry != NULL;
+         entry = entry->next) {
         if (entry->kind == ENTRY_REMOVE) {
             return fm_hub_find_session(hub, entry->session);
         }
@@ -351,10 +351,10 @@ void fm_take_cluster_tokens(fm_hub *hub)
 
 void fm_issuance_check(fm_hub *hub)
 {
-    struct entry **link = &waiting;
+    struct fm_issuance_entry **link = &hub->issuance.waiting;
     uint64_t now_ns = fm_clock_now_ns();
     while (*link != NULL) {
-        struct entry *entry = *link;
+        struct fm_issuance_entry *entry = *link;
         bool is_known = hub->node == NULL || fm_node_tokens_are_known(hub->node, entry->revision);
         if (!is_known && now_ns < entry->until_ns) {
             link = &entry->next;
@@ -374,7 +374,7 @@ void fm_issuance_check(fm_hub *hub)
 static fm_status write_created(fm_session *session, const fm_request *request,
                                const fm_grant *grant, const char token[FM_TOKEN_TEXT_SIZE])
 {
-    struct entry *entry = make_entry(session, request, ENTRY_ADD, grant->number);
+    struct fm_issuance_entry *entry = make_entry(session, request, ENTRY_ADD, grant->number);
     if (entry == NULL) {
         return FM_ERR_NO_MEMORY;
     }
@@ -439,7 +439,7 @@ fm_status fm_revoke_token(fm_session *session, const fm_request *request, uint64
     if (!fm_tokens_have_number(&hub->tokens, number)) {
         return FM_ERR_BAD_VALUE;
     }
-    struct entry *entry = make_entry(session, request, ENTRY_REMOVE, number);
+    struct fm_issuance_entry *entry = make_entry(session, request, ENTRY_REMOVE, number);
     if (entry == NULL) {
         return FM_ERR_NO_MEMORY;
     }

@@ -98,6 +98,7 @@ static const struct method methods[FM_METHOD_COUNT] = {
     [FM_METHOD_CLUSTER_STATUS] = {.take = fm_take_cluster_status, .is_harmless = true},
     [FM_METHOD_CLUSTER_MOVE] = {.take = fm_take_cluster_move},
     [FM_METHOD_CLUSTER_DRAIN] = {.take = fm_take_cluster_drain},
+    [FM_METHOD_CLUSTER_UNDRAIN] = {.take = fm_take_cluster_undrain},
     [FM_METHOD_WORLD_INFO] = {.take = fm_take_world_info,
                               .worlds = WORLDS_ALL,
                               .needs_no_world = true},

@@ -42,7 +42,7 @@ struct leaving {
 };
 
 // What the store and the node point to.
-struct membership {
+struct fm_membership {
     char node[FM_CLUSTER_NAME_MAX + 1];
     char tcp[FM_CLUSTER_ADDRESS_MAX + 1];
     uint64_t incarnation;
@@ -53,24 +53,22 @@ struct membership {
     atomic_bool is_leaving;  // they are to end
 };
 
-static struct membership own; // one server in a process
-
 static void left(fm_hub *hub, fm_host *host);
 
 // ---- beginning and end -------------------------------------------------------------------------
 
-static void name_node(const fm_config *config)
+static void name_node(const fm_config *config, fm_membership *own)
 {
     if (config->cluster_node[0] != '\0') {
-        snprintf(own.node, sizeof own.node, "%s", config->cluster_node);
-    } else if (gethostname(own.node, sizeof own.node - 1) != 0 || own.node[0] == '\0') {
-        snprintf(own.node, sizeof own.node, "node");
+        snprintf(own->node, sizeof own->node, "%s", config->cluster_node);
+    } else if (gethostname(own->node, sizeof own->node - 1) != 0 || own->node[0] == '\0') {
+        snprintf(own->node, sizeof own->node, "node");
     }
 }
 
 static void on_lost(void *context, uint64_t world)
 {
-    const struct membership *membership = context;
+    const fm_membership *membership = context;
     if (membership->hub->node != NULL) {
         fm_node_note_lost(membership->hub->node, world);
     }
@@ -127,6 +125,12 @@ void fm_membership_reload(fm_hub *hub)
            fm_log_uint("count", hub->secrets.count));
 }
 
+static void end(fm_membership *own)
+{
+    fm_etcd_access_fini(&own->access);
+    free(own);
+}
+
 fm_status fm_membership_prepare(fm_hub *hub)
 {
     const fm_config *config = hub->config;
@@ -134,44 +138,56 @@ fm_status fm_membership_prepare(fm_hub *hub)
         return FM_OK;
     }
     char error[FM_ETCD_ERROR_SIZE];
-    if (fm_membership_find_etcd(config, &own.access, error) != FM_OK ||
+    fm_membership *own = calloc(1, sizeof *own);
+    if (own == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    if (fm_membership_find_etcd(config, &own->access, error) != FM_OK ||
         fm_membership_read_secrets(config, &hub->secrets, error) != FM_OK) {
         fm_log(FM_LOG_ERROR, "cannot be a node", fm_log_text("reason", error));
+        end(own);
         return FM_ERR_BAD_VALUE;
     }
-    name_node(config);
-    own.hub = hub;
-    randombytes_buf(&own.incarnation, sizeof own.incarnation);
+    name_node(config, own);
+    own->hub = hub;
+    randombytes_buf(&own->incarnation, sizeof own->incarnation);
+    const fm_world_log_options options = {.access = &own->access,
+                                          .cluster = config->cluster_name,
+                                          .node = own->node,
+                                          .incarnation = own->incarnation,
+                                          .lost = on_lost,
+                                          .context = own};
+    fm_status status = fm_world_log_store_create(&options, &hub->log_store);
+    if (status != FM_OK) {
+        end(own);
+        return status;
+    }
+    hub->membership = own;
     hub->on_left = left;
     hub->host_last = REPLAY_NUMBERS;
-    const fm_world_log_options options = {.access = &own.access,
-                                          .cluster = config->cluster_name,
-                                          .node = own.node,
-                                          .incarnation = own.incarnation,
-                                          .lost = on_lost,
-                                          .context = &own};
-    return fm_world_log_store_create(&options, &hub->log_store);
+    return FM_OK;
 }
 
 fm_status fm_membership_join(fm_hub *hub, const char *address, uint16_t port,
                              void (*wake)(void *context), void *context)
 {
     const fm_config *config = hub->config;
-    if (hub->log_store == NULL) {
+    fm_membership *own = hub->membership;
+    if (own == NULL) {
         return FM_OK;
     }
     share_keys(hub);
     if (config->cluster_advertise[0] != '\0') {
-        snprintf(own.tcp, sizeof own.tcp, "%s", config->cluster_advertise);
+        snprintf(own->tcp, sizeof own->tcp, "%s", config->cluster_advertise);
     } else {
         bool is_ipv6 = strchr(address, ':') != NULL;
-        snprintf(own.tcp, sizeof own.tcp, is_ipv6 ? "[%.200s]:%u" : "%.200s:%u", address, port);
+        snprintf(own->tcp, sizeof own->tcp, is_ipv6 ? "[%.200s]:%u" : "%.200s:%u", address, port);
     }
-    const fm_node_options options = {.access = &own.access,
+    const fm_node_options options = {.access = &own->access,
                                      .cluster = config->cluster_name,
-                                     .name = own.node,
-                                     .incarnation = own.incarnation,
-                                     .tcp = own.tcp,
+                                     .name = own->node,
+                                     .incarnation = own->incarnation,
+                                     .tcp = own->tcp,
                                      .http = config->cluster_advertise_http,
                                      .version = FOGMARCH_VERSION,
                                      .store = hub->log_store,
@@ -187,7 +203,9 @@ fm_status fm_membership_join(fm_hub *hub, const char *address, uint16_t port,
 void fm_membership_leave(fm_hub *hub)
 {
     fm_node *node = hub->node;
-    atomic_store(&own.is_leaving, true);
+    if (hub->membership != NULL) {
+        atomic_store(&hub->membership->is_leaving, true);
+    }
     hub->node = NULL;
     fm_node_destroy(node);
 }
@@ -196,7 +214,10 @@ void fm_membership_end(fm_hub *hub)
 {
     fm_world_log_store_destroy(hub->log_store);
     hub->log_store = NULL;
-    fm_etcd_access_fini(&own.access);
+    if (hub->membership != NULL) {
+        end(hub->membership);
+        hub->membership = NULL;
+    }
 }
 
 void fm_membership_tell_load(fm_hub *hub)
@@ -248,7 +269,7 @@ static fm_status follow_to_the_end(struct taking *taking, fm_world_log_follower 
         if (*again || status != FM_OK) {
             return status;
         }
-        if (state == FM_FOLLOW_OVER || atomic_load(&own.is_leaving)) {
+        if (state == FM_FOLLOW_OVER || atomic_load(&taking->hub->membership->is_leaving)) {
             return FM_ERR_EXISTS;
         }
         taking->source_ns =
@@ -347,7 +368,7 @@ static void on_taken(uv_work_t *work, int error)
     if (error < 0) {
         taking->status = FM_ERR_IO;
     }
-    own.follower_count -= taking->order.kind == FM_NODE_FOLLOW;
+    hub->membership->follower_count -= taking->order.kind == FM_NODE_FOLLOW;
     if (taking->status == FM_OK) {
         tell_taken(taking);
         fm_job *watches = fm_scenes_expect(hub, taking->host, taking->scenes);
@@ -374,11 +395,11 @@ static void begin_taking(fm_hub *hub, const fm_node_order *order)
         *taking = (struct taking){
             .work.data = taking, .hub = hub, .order = *order, .begun_ns = fm_clock_now_ns()};
         bool follows = order->kind == FM_NODE_FOLLOW;
-        own.follower_count += follows;
+        hub->membership->follower_count += follows;
         if (uv_queue_work(hub->loop, &taking->work, follows ? follow : take, on_taken) == 0) {
             return;
         }
-        own.follower_count -= follows;
+        hub->membership->follower_count -= follows;
         free(taking);
     }
     fm_node_end_order(hub->node, order->world, FM_ERR_NO_MEMORY);
@@ -396,7 +417,7 @@ static void drop_from_hub(fm_hub *hub, fm_host *host, uint64_t tick)
     if (hub->node != NULL) {
         (void)fm_node_locate(hub->node, host->number, NULL, &world, &place);
     }
-    if (strcmp(place.name, own.node) == 0) {
+    if (strcmp(place.name, hub->membership->node) == 0) {
         place = (fm_node_entry){.name = ""}; // no longer here
     }
     fm_stream_end_host(hub, host, &place, tick);
@@ -440,6 +461,7 @@ static void drop(fm_hub *hub, uint64_t number)
 // under way reach the clients. It no longer ticks or takes requests.
 static fm_status begin_leaving(fm_hub *hub, const fm_node_order *order)
 {
+    fm_membership *own = hub->membership;
     fm_host *host = fm_hub_find_host(hub, order->world);
     fm_job *job = make_removal(host);
     struct leaving *leaving = calloc(1, sizeof *leaving);
@@ -455,10 +477,10 @@ static fm_status begin_leaving(fm_hub *hub, const fm_node_order *order)
     if (fm_conductor_post(hub->conductor, job) != FM_OK) {
         goto fail;
     }
-    *leaving =
-        (struct leaving){.next = own.leaving, .world = order->world, .begun_ns = fm_clock_now_ns()};
+    *leaving = (struct leaving){
+        .next = own->leaving, .world = order->world, .begun_ns = fm_clock_now_ns()};
     memcpy(leaving->heir, order->owner, sizeof leaving->heir);
-    own.leaving = leaving;
+    own->leaving = leaving;
     host->state = FM_HOST_ENDING;
     return FM_OK;
 fail:
@@ -469,7 +491,7 @@ fail:
 
 static void left(fm_hub *hub, fm_host *host)
 {
-    struct leaving **link = &own.leaving;
+    struct leaving **link = &hub->membership->leaving;
     while (*link != NULL && (*link)->world != host->number) {
         link = &(*link)->next;
     }
@@ -502,7 +524,8 @@ static void take_order(fm_hub *hub, const fm_node_order *order)
         return;
     case FM_NODE_TAKE:
     case FM_NODE_FOLLOW:
-        if (!is_here && (order->kind == FM_NODE_TAKE || own.follower_count < FOLLOWERS_MAX)) {
+        if (!is_here &&
+            (order->kind == FM_NODE_TAKE || hub->membership->follower_count < FOLLOWERS_MAX)) {
             begin_taking(hub, order);
             return;
         }
@@ -529,10 +552,11 @@ void fm_membership_take_orders(fm_hub *hub)
 
 bool fm_membership_begin_to_drain(fm_hub *hub)
 {
-    fm_node_entry entry;
-    char error[FM_ETCD_ERROR_SIZE];
-    return hub->node != NULL && hub->host_count > 0 && fm_node_has_heirs(hub->node) &&
-           fm_node_drain(hub->node, "", &entry, error) == FM_OK;
+    bool begins = hub->node != NULL && hub->host_count > 0 && fm_node_has_heirs(hub->node);
+    if (begins) {
+        fm_node_begin_to_end(hub->node);
+    }
+    return begins;
 }
 
 bool fm_membership_is_drained(fm_hub *hub)

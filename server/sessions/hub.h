@@ -20,8 +20,9 @@
 #define FM_SCENES_SIZE_MAX ((size_t)1 << 30) // bytes of the cells of all scenes
 
 typedef struct fm_session fm_session;
-typedef struct fm_standby fm_standby;   // server/process/standby.h
-typedef struct fm_shipping fm_shipping; // server/streams/shipping.h
+typedef struct fm_standby fm_standby;       // server/process/standby.h
+typedef struct fm_shipping fm_shipping;     // server/streams/shipping.h
+typedef struct fm_membership fm_membership; // server/process/membership.c
 
 typedef struct fm_hub_counts {
     uint64_t messages, bytes_in, bytes_out;
@@ -55,6 +56,14 @@ typedef struct fm_standby_calls {
                          bool is_notification);
 } fm_standby_calls;
 
+// Changes of tokens that are under way (server/methods/issuance.c), which owns them.
+typedef struct fm_issuance {
+    struct fm_issuance_entry *waiting; // for other nodes
+    // The first is being written to the tokens' file, the others in the order in which they came:
+    // what ends a token must not be written before what made it.
+    struct fm_issuance_entry *unwritten, *unwritten_last;
+} fm_issuance;
+
 #define FM_ENDINGS_MAX 32u // all reasons in the code, and some room
 
 // Sessions that have ended for one reason.
@@ -70,6 +79,7 @@ typedef struct fm_hub {
     fm_conductor *replayer;                // the conductor of the replays; NULL: there can be none
     fm_world_log_store *log_store;         // of the cluster; NULL: this server is no node of one
     fm_node *node;                         // the same; NULL as well until clients can connect
+    fm_membership *membership;             // the same; owned
     fm_standby *standby;                   // this server follows another one; NULL: it does not
     const fm_standby_calls *standby_calls; // the same
     fm_standby *former_standby;            // it did, and has taken over
@@ -114,6 +124,7 @@ typedef struct fm_hub {
     uint64_t due_ns;    // when this turn began
     size_t scenes_size; // bytes of the cells of all scenes
     fm_tokens tokens;
+    fm_issuance issuance;
     struct fm_ledger *ledger; // tokens and keys on the disk; NULL: none
     fm_resume_key resume_key;
     fm_secrets secrets; // of the cluster; none: resume tokens are good here alone

@@ -225,6 +225,11 @@ def view_continues(watcher, view, node, world):
     client.close()
 
 
+def is_draining(client, node):
+    [entry] = [one for one in client.call("cluster.status")["nodes"] if one["node"] == node.name]
+    return entry["draining"]
+
+
 def worlds_move_and_nodes_drain():
     source = random.Random(seed())
     with Etcd() as etcd:
@@ -268,6 +273,21 @@ def worlds_move_and_nodes_drain():
             until(lambda: owner_of(etcd, match.world)[0] == 5, "the drained node's world to move")
             assert admin.refused("cluster.move", world=match.world, node=others[1].name) == "not_ready"
             match.goes_on()
+            # Taken back: it takes worlds again, and keeps them; asked of another node, and of itself.
+            assert admin.call("cluster.undrain", node=others[1].name)["node"] == others[1].name
+            until(lambda: not is_draining(admin, others[1]), "the node to take worlds again")
+            for node in (others[1], by_name(nodes, owner_of(etcd, match.world)[1])):
+                admin.call("cluster.move", world=match.world, node=node.name)
+                wait_for_move(match, admin, etcd, node.name)
+            own = others[1].connect()
+            assert own.call("cluster.drain")["node"] == others[1].name
+            until(lambda: is_draining(admin, others[1]), "the node to drain")
+            assert own.call("cluster.undrain")["node"] == others[1].name
+            until(lambda: not is_draining(admin, others[1]), "the node to take worlds again")
+            assert admin.refused("cluster.undrain", node="nobody") == "bad_value"
+            admin.call("cluster.drain", node=others[1].name)
+            until(lambda: is_draining(own, others[1]) and is_draining(admin, others[1]), "the node to drain again")
+            own.close()
             # A new world begins where there is room for it, no matter which node is asked.
             client = others[1].connect()
             late = client.call("world.create", name="late", generator="open", width=16, height=16)["world"]
@@ -280,7 +300,7 @@ def worlds_move_and_nodes_drain():
             owner.process.wait(cluster.PATIENCE)
             match.goes_on()
             epoch, last = owner_of(etcd, match.world)
-            assert epoch == 6 and last not in (owner.name, others[1].name)
+            assert epoch == 8 and last not in (owner.name, others[1].name)
             assert "worlds_left=0" in owner.log()
             match.finish()
             epochs_rise(etcd, match.world)

@@ -108,7 +108,7 @@ static int print_status(fm_cli *cli)
     return 0;
 }
 
-// ---- move, drain --------------------------------------------------------------------------------
+// ---- move, drain, undrain ----------------------------------------------------------------------
 
 static int move(fm_cli *cli, const char *given, const char *node)
 {
@@ -134,8 +134,22 @@ static int drain(fm_cli *cli, const char *node)
     if (!fm_cli_print_json(cli, result)) {
         printf("Node %s gives its worlds (%llu) to the others, two at a time, and takes no more "
                "until\n"
-               "it is started again; 'fogmarch cluster status' says when it has none.\n",
+               "'cluster undrain', or until it is started again; 'fogmarch cluster status' says\n"
+               "when it has none.\n",
                node, (unsigned long long)fm_object_uint(result, "worlds", 0));
+    }
+    return 0;
+}
+
+static int undrain(fm_cli *cli, const char *node)
+{
+    fm_params_text(&cli->params, FM_FIELD_NODE, node);
+    const msgpack_object *result = fm_cli_call(cli, FM_METHOD_CLUSTER_UNDRAIN);
+    if (!fm_cli_print_json(cli, result)) {
+        printf(
+            "Node %s takes worlds again and keeps those that it has (%llu), but for at most two\n"
+            "that are on their way.\n",
+            node, (unsigned long long)fm_object_uint(result, "worlds", 0));
     }
     return 0;
 }
@@ -156,6 +170,9 @@ static int run_cluster(fm_cli *cli)
     if (strcmp(action, "drain") == 0 && cli->argument_count == 2) {
         return drain(cli, cli->arguments[1]);
     }
+    if (strcmp(action, "undrain") == 0 && cli->argument_count == 2) {
+        return undrain(cli, cli->arguments[1]);
+    }
     fm_cli_usage_error(cli, "'%s' with %d more words is none of: %s", action,
                        cli->argument_count - 1, cli->command->arguments);
 }
@@ -168,7 +185,7 @@ static const fm_cli_option options[] = {
 
 const fm_cli_command fm_cli_cluster = {
     .name = "cluster",
-    .arguments = "status | move WORLD [NODE] | drain NODE | restore DIR",
+    .arguments = "status | move WORLD | [un]drain NODE | restore DIR",
     .summary = "show a cluster's nodes and worlds, move them",
     .details =
         "status            nodes with their load, worlds with the node that has each, and how\n"
@@ -176,7 +193,8 @@ const fm_cli_command fm_cli_cluster = {
         "move WORLD NODE   moves a world, which goes on with its searches, orders and views;\n"
         "                  without NODE to the one with the most capacity left\n"
         "drain NODE        a node gives its worlds to the others and takes no more, as before\n"
-        "                  an upgrade; until it is started again\n"
+        "                  an upgrade; until undrain, or until it is started again\n"
+        "undrain NODE      it takes worlds again; those that have gone do not come back\n"
         "restore DIR ...   etcd is lost for good: brings all worlds back, into a cluster with a\n"
         "                  new etcd, each from its longest sound journal in the old nodes'\n"
         "                  journal folders, and says what is lost; exit status 1 when something\n"
@@ -186,6 +204,7 @@ const fm_cli_command fm_cli_cluster = {
     .examples = "fogmarch cluster status\n"
                 "fogmarch cluster move arena node2\n"
                 "fogmarch cluster drain node1\n"
+                "fogmarch cluster undrain node1\n"
                 "fogmarch cluster restore node1/journals node2/journals --dry-run",
     .options = options,
     .arguments_min = 1,

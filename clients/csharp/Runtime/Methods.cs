@@ -995,12 +995,23 @@ namespace Fogmarch
                 .Set("node", node);
         }
 
-        /// <summary>A node gives its worlds to the others, two at a time, and takes no more until it is
-        /// started again. Answered when it has begun. Lowest role: admin.</summary>
+        /// <summary>A node gives its worlds to the others, two at a time, and takes no more until
+        /// cluster.undrain, or until it is started again. Answered when it has begun. Lowest role:
+        /// admin.</summary>
         /// <param name="node">name of the node; the one that is asked</param>
         public Request ClusterDrain(string node = null)
         {
             return Begin("cluster.drain")
+                .Set("node", node);
+        }
+
+        /// <summary>A node takes worlds again. Those that are on their way to other nodes still go there, the
+        /// others stay; none comes back by itself. Answered at once; cluster.status says when it holds.
+        /// Lowest role: admin.</summary>
+        /// <param name="node">name of the node; the one that is asked</param>
+        public Request ClusterUndrain(string node = null)
+        {
+            return Begin("cluster.undrain")
                 .Set("node", node);
         }
 

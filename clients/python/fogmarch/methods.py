@@ -713,6 +713,14 @@ ClusterDrain = TypedDict('ClusterDrain', {
     'worlds': int,
 })
 
+# What cluster.undrain answers.
+ClusterUndrain = TypedDict('ClusterUndrain', {
+    # its name; empty where there is no cluster
+    'node': str,
+    # that it still has
+    'worlds': int,
+})
+
 # What journal.follow answers.
 JournalFollow = TypedDict('JournalFollow', {
     # of the server: grows with each standby that took over
@@ -2340,8 +2348,9 @@ class Methods:
         self, *,
         node: str | None = None,
     ) -> ClusterDrain:
-        """A node gives its worlds to the others, two at a time, and takes no more until it is
-        started again. Answered when it has begun. Lowest role: admin.
+        """A node gives its worlds to the others, two at a time, and takes no more until
+        cluster.undrain, or until it is started again. Answered when it has begun. Lowest role:
+        admin.
 
         node: name of the node; the one that is asked
         """
@@ -2349,6 +2358,21 @@ class Methods:
             'node': node,
         }
         return cast(ClusterDrain, await self.call('cluster.drain', params))
+
+    async def cluster_undrain(
+        self, *,
+        node: str | None = None,
+    ) -> ClusterUndrain:
+        """A node takes worlds again. Those that are on their way to other nodes still go there, the
+        others stay; none comes back by itself. Answered at once; cluster.status says when it
+        holds. Lowest role: admin.
+
+        node: name of the node; the one that is asked
+        """
+        params: dict[str, Any] = {
+            'node': node,
+        }
+        return cast(ClusterUndrain, await self.call('cluster.undrain', params))
 
     async def journal_follow(
         self, *,

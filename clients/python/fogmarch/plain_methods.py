@@ -8,12 +8,13 @@ from typing import Any, cast
 from .methods import (
     AgentBoard, AgentCancel, AgentOrder, AgentPlace, AgentPlanner, AgentRemove, AgentReport,
     AgentResume, AgentSet, AgentSpawn, AgentUnboard, BuildingPlace, BuildingRemove,
-    ClusterDrain, ClusterMove, ClusterStatus, DebugCompare, DebugExplain, DebugInspect,
-    DebugJams, DebugSubscribe, DebugTop, Hello, JournalFollow, MapUpload, PathDistance,
-    PathField, PathNearest, PathQuery, PathReachable, Ping, ReplayList, ReplayOpen, ReplayPause,
-    ReplayPlay, ReplaySeek, SaveDownload, StandbyPromote, StandbyStatus, Stats, Subscribe,
-    TeamCost, TeamCreate, TerrainSet, TokenCreate, TokenList, WorldCreate, WorldInfo, WorldList,
-    WorldLoad, WorldLocate, WorldPause, WorldResume, WorldSave, WorldStep,
+    ClusterDrain, ClusterMove, ClusterStatus, ClusterUndrain, DebugCompare, DebugExplain,
+    DebugInspect, DebugJams, DebugSubscribe, DebugTop, Hello, JournalFollow, MapUpload,
+    PathDistance, PathField, PathNearest, PathQuery, PathReachable, Ping, ReplayList,
+    ReplayOpen, ReplayPause, ReplayPlay, ReplaySeek, SaveDownload, StandbyPromote,
+    StandbyStatus, Stats, Subscribe, TeamCost, TeamCreate, TerrainSet, TokenCreate, TokenList,
+    WorldCreate, WorldInfo, WorldList, WorldLoad, WorldLocate, WorldPause, WorldResume,
+    WorldSave, WorldStep,
 )
 
 
@@ -1449,8 +1450,9 @@ class PlainMethods:
         self, *,
         node: str | None = None,
     ) -> ClusterDrain:
-        """A node gives its worlds to the others, two at a time, and takes no more until it is
-        started again. Answered when it has begun. Lowest role: admin.
+        """A node gives its worlds to the others, two at a time, and takes no more until
+        cluster.undrain, or until it is started again. Answered when it has begun. Lowest role:
+        admin.
 
         node: name of the node; the one that is asked
         """
@@ -1458,6 +1460,21 @@ class PlainMethods:
             'node': node,
         }
         return cast(ClusterDrain, self.call('cluster.drain', params))
+
+    def cluster_undrain(
+        self, *,
+        node: str | None = None,
+    ) -> ClusterUndrain:
+        """A node takes worlds again. Those that are on their way to other nodes still go there, the
+        others stay; none comes back by itself. Answered at once; cluster.status says when it
+        holds. Lowest role: admin.
+
+        node: name of the node; the one that is asked
+        """
+        params: dict[str, Any] = {
+            'node': node,
+        }
+        return cast(ClusterUndrain, self.call('cluster.undrain', params))
 
     def journal_follow(
         self, *,

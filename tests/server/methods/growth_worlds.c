@@ -183,6 +183,11 @@ static void drain(void)
     ask(FM_METHOD_CLUSTER_DRAIN);
 }
 
+static void undrain(void)
+{
+    ask(FM_METHOD_CLUSTER_UNDRAIN);
+}
+
 static void saved_units(void)
 {
     marching_units();
@@ -331,6 +336,7 @@ const struct deed deeds_of_worlds[] = {
     {FM_METHOD_CLUSTER_STATUS, "worlds", worlds, ask_for_the_cluster},
     {FM_METHOD_CLUSTER_MOVE, "worlds", worlds, move_worlds},
     {FM_METHOD_CLUSTER_DRAIN, "worlds", worlds, drain},
+    {FM_METHOD_CLUSTER_UNDRAIN, "worlds", worlds, undrain},
     {FM_METHOD_JOURNAL_FOLLOW, "ticks", journal, follow},
     {FM_METHOD_JOURNAL_HAVE, "requests", start, have},
     {FM_METHOD_STANDBY_STATUS, "worlds", worlds, ask_for_the_standby},

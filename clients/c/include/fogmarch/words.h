@@ -223,6 +223,7 @@ typedef enum fm_method {
     FM_METHOD_TOKEN_LIST, // "token.list"
     FM_METHOD_CLUSTER_MOVE, // "cluster.move"
     FM_METHOD_CLUSTER_DRAIN, // "cluster.drain"
+    FM_METHOD_CLUSTER_UNDRAIN, // "cluster.undrain"
     FM_METHOD_JOURNAL_FOLLOW, // "journal.follow"
     FM_METHOD_JOURNAL_HAVE, // "journal.have"
     FM_METHOD_STANDBY_STATUS, // "standby.status"
