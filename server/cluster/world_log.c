@@ -120,16 +120,20 @@ static fm_status put_parts(fm_world_log_store *store, fm_etcd *etcd, uint64_t nu
     return status;
 }
 
-// The reservation must be there still: a request that comes late must not begin a world that was
-// given up. From now on it stays when the node's lease ends.
+// The reservation must be there still, and be the same: a request that comes late must not begin a
+// world that was given up. From now on it stays when the node's lease ends.
 static fm_status create_owner(fm_world_log_store *store, fm_etcd *etcd,
                               const struct log_keyframe *keyframe, const fm_journal_head *head,
                               const char *owner, char *error)
 {
     char owner_key[FM_WORLD_LOG_KEY_SIZE], keyframe_key[FM_WORLD_LOG_KEY_SIZE],
-        world_key[FM_WORLD_LOG_KEY_SIZE], name_key[FM_WORLD_LOG_KEY_SIZE], number[24];
+        world_key[FM_WORLD_LOG_KEY_SIZE], name_key[FM_WORLD_LOG_KEY_SIZE],
+        reserved[FM_WORLD_LOG_RESERVED_SIZE];
+    if (!fm_world_log_reservation_value(store, head->number, reserved)) {
+        snprintf(error, FM_JOURNAL_ERROR_SIZE, "its name is not reserved");
+        return FM_ERR_EXISTS;
+    }
     fm_world_log_key(store, name_key, "names/%s", head->name);
-    snprintf(number, sizeof number, "%" PRIu64, head->number);
     fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, head->number);
     fm_world_log_key(store, keyframe_key, FM_WORLD_LOG_KEYFRAME_KEY, head->number);
     fm_world_log_key(store, world_key, FM_WORLD_LOG_WORLD_KEY, head->number);
@@ -138,13 +142,13 @@ static fm_status create_owner(fm_world_log_store *store, fm_etcd *etcd,
     fm_etcd_put(&body, "{\"compare\":[");
     fm_etcd_compare_absent(&body, owner_key);
     fm_etcd_put(&body, ",");
-    fm_etcd_compare_value(&body, world_key, head->name);
+    fm_etcd_compare_value(&body, name_key, reserved);
     fm_etcd_put(&body, "],\"success\":[");
     fm_etcd_request_put(&body, owner_key, owner, strlen(owner));
     fm_etcd_put(&body, ",");
     fm_etcd_request_put(&body, keyframe_key, packed.data, packed.size);
     fm_etcd_put(&body, ",");
-    fm_etcd_request_put(&body, name_key, number, strlen(number));
+    fm_etcd_request_put(&body, name_key, reserved, strlen(reserved));
     fm_etcd_put(&body, ",");
     fm_etcd_request_put(&body, world_key, head->name, strlen(head->name));
     fm_etcd_put(&body, "],\"failure\":[");
@@ -197,6 +201,9 @@ static fm_status begin_log(fm_world_log_store *store, const fm_journal_head *hea
     }
     if (status == FM_OK) {
         status = create_owner(store, etcd, &keyframe, head, owner, error);
+    }
+    if (status == FM_OK) {
+        fm_world_log_reservation_forget(store, head->number);
     }
     fm_writer_fini(&keyframe.head);
     fm_etcd_destroy(etcd);
@@ -548,6 +555,9 @@ void fm_world_log_store_destroy(fm_world_log_store *store)
     }
     while (store->worlds != NULL) {
         fm_world_log_forget(store, store->worlds->number);
+    }
+    while (store->reservations != NULL) { // of worlds that were being made when the server ended
+        fm_world_log_reservation_forget(store, store->reservations->number);
     }
     for (uint32_t i = 0; i < FM_FENCE_LANES; i++) {
         fm_etcd_destroy(store->lanes[i].etcd);

@@ -20,8 +20,9 @@
 //   log/W/P        a record: rows of one or more batches, or a part of them
 //   kf/W           the newest keyframe: its position, and all that a journal's head says
 //   part/W/P/E/I   its bytes, in parts; P is the position of the record that holds its KEYFRAME row
-//   names/NAME     number and reservation. Until the world has an owner this key and the next end
-//                  with the lease of the node that creates it
+//   names/NAME     number, and a nonce of the reservation. Until the world has an owner this key
+//   and
+//                  the next end with the lease of the node that creates it
 //   worlds/W       name
 //   next           the number of the next world
 //   scenes/W       which views of a moved world are watched (server/streams/scenes.h) move/W,
@@ -90,7 +91,7 @@ const fm_journal_fence *fm_world_log_store_fence(fm_world_log_store *store);
 FM_CHECKED fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name,
                                           uint64_t wanted, uint64_t *number, char *error);
 
-/// Releases them: the world could not begin.
+/// Releases them, if this node has reserved them and the world could not begin.
 void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char *name);
 
 /// Removes a reservation that etcd may have made although this node gave it up. The node's thread,

@@ -1,10 +1,15 @@
 // server/cluster/world_log_names.c: names and numbers of worlds: reserved, released, and what
 // becomes of those of which nobody knows whether they are; see world_log.h.
 //
+// names/NAME holds the number and a nonce of the node that reserved it, for as long as the name is
+// taken. Whatever releases or removes a reservation, or begins its world, wants exactly that text:
+// so a request that comes late, or is repeated later, cannot touch a reservation or a world that
+// has the same name and number since.
+//
 // A reservation whose answer was lost may stand in etcd: with the lease of this node, so for as
 // long as the node lives, and nobody could use the name. Such doubts are kept, and settled when
-// etcd answers again: the reservation is removed, or, if it is not there yet, the counter that it
-// wants is moved on, so that it fails when it comes late.
+// etcd answers again: the counter that it wants is moved on, so that it fails when it comes late,
+// and the reservation is removed if it is there.
 
 #include "server/base/clock.h"
 #include "server/base/log.h"
@@ -19,10 +24,49 @@
 #define LEASE_MS      3000u // that a reservation waits for a lease
 #define LEASE_LOOK_MS 20u
 
+// ---- reservations ------------------------------------------------------------------------------
+
+// Under the lock. The link that leads to it, or the last one.
+static struct log_reservation **find_link(fm_world_log_store *store, uint64_t number)
+{
+    struct log_reservation **link = &store->reservations;
+    while (*link != NULL && (*link)->number != number) {
+        link = &(*link)->next;
+    }
+    return link;
+}
+
+static void add_reservation(fm_world_log_store *store, struct log_reservation *reservation)
+{
+    uv_mutex_lock(&store->lock);
+    reservation->next = store->reservations;
+    store->reservations = reservation;
+    uv_mutex_unlock(&store->lock);
+}
+
+bool fm_world_log_reservation_value(fm_world_log_store *store, uint64_t number,
+                                    char value[FM_WORLD_LOG_RESERVED_SIZE])
+{
+    uv_mutex_lock(&store->lock);
+    const struct log_reservation *found = *find_link(store, number);
+    snprintf(value, FM_WORLD_LOG_RESERVED_SIZE, "%s", found == NULL ? "" : found->value);
+    uv_mutex_unlock(&store->lock);
+    return found != NULL;
+}
+
+void fm_world_log_reservation_forget(fm_world_log_store *store, uint64_t number)
+{
+    uv_mutex_lock(&store->lock);
+    struct log_reservation **link = find_link(store, number), *found = *link;
+    *link = found == NULL ? NULL : found->next;
+    uv_mutex_unlock(&store->lock);
+    free(found);
+}
+
 // ---- doubts ------------------------------------------------------------------------------------
 
-// @param value  of names/NAME, if the reservation was made; empty: it was, and is this number's
-// @param next   value of the counter that it wants; empty: that there is no counter yet
+// @param next  value of the counter that it wants; empty: that there is no counter yet; NULL: the
+// reservation was made, and is to be released
 static void note_doubt(fm_world_log_store *store, uint64_t number, const char *name,
                        const char *value, const char *next)
 {
@@ -30,10 +74,10 @@ static void note_doubt(fm_world_log_store *store, uint64_t number, const char *n
     bool has_room = store->doubt_count < FM_WORLD_LOG_DOUBTS_MAX;
     if (has_room) {
         struct log_doubt *doubt = &store->doubts[store->doubt_count++];
-        *doubt = (struct log_doubt){.number = number};
+        *doubt = (struct log_doubt){.number = number, .was_made = next == NULL};
         snprintf(doubt->name, sizeof doubt->name, "%s", name);
         snprintf(doubt->value, sizeof doubt->value, "%s", value);
-        snprintf(doubt->next, sizeof doubt->next, "%s", next);
+        snprintf(doubt->next, sizeof doubt->next, "%s", next == NULL ? "" : next);
     }
     uv_mutex_unlock(&store->lock);
     if (!has_room) {
@@ -60,37 +104,41 @@ static void end_first_doubt(fm_world_log_store *store)
     uv_mutex_unlock(&store->lock);
 }
 
-// Removes the reservation, unless a world has begun. @return false: etcd does not answer
-static bool remove_reservation(fm_world_log_store *store, fm_etcd *etcd,
-                               const struct log_doubt *doubt, const char *name_key,
-                               const char *value)
+// A transaction that removes a reservation, with the parts of a first keyframe.
+//
+// @param with_owner  an owner as well, of which nobody was told; else nothing happens if there is
+// one
+static void build_removal(const fm_world_log_store *store, uint64_t number, const char *name,
+                          const char *value, bool with_owner, fm_writer *body)
 {
-    char world_key[FM_WORLD_LOG_KEY_SIZE], owner_key[FM_WORLD_LOG_KEY_SIZE],
-        error[FM_ETCD_ERROR_SIZE];
-    fm_world_log_key(store, world_key, FM_WORLD_LOG_WORLD_KEY, doubt->number);
-    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, doubt->number);
-    fm_writer body = fm_writer_init(&fm_memory_libc);
-    fm_etcd_put(&body, "{\"compare\":[");
-    fm_etcd_compare_value(&body, name_key, value);
-    fm_etcd_put(&body, ",");
-    fm_etcd_compare_absent(&body, owner_key);
-    fm_etcd_put(&body, "],\"success\":[");
-    fm_etcd_request_delete(&body, name_key, NULL);
-    fm_etcd_put(&body, ",");
-    fm_etcd_request_delete(&body, world_key, NULL);
-    fm_etcd_put(&body, "]}");
-    json_t *answer;
-    bool done = fm_etcd_call(etcd, "kv/txn", &body, SETTLE_MS, &answer, error) == FM_ETCD_DONE;
-    if (done) {
-        json_decref(answer);
+    char name_key[FM_WORLD_LOG_KEY_SIZE], key[FM_WORLD_LOG_KEY_SIZE], to[FM_WORLD_LOG_KEY_SIZE];
+    fm_world_log_key(store, name_key, "names/%s", name);
+    fm_etcd_put(body, "{\"compare\":[");
+    fm_etcd_compare_value(body, name_key, value);
+    fm_world_log_key(store, key, FM_WORLD_LOG_OWNER_KEY, number);
+    if (!with_owner) {
+        fm_etcd_put(body, ",");
+        fm_etcd_compare_absent(body, key);
     }
-    fm_writer_fini(&body);
-    return done;
+    fm_etcd_put(body, "],\"success\":[");
+    fm_etcd_request_delete(body, name_key, NULL);
+    if (with_owner) {
+        fm_etcd_put(body, ",");
+        fm_etcd_request_delete(body, key, NULL);
+    }
+    fm_world_log_key(store, key, FM_WORLD_LOG_WORLD_KEY, number);
+    fm_etcd_put(body, ",");
+    fm_etcd_request_delete(body, key, NULL);
+    fm_world_log_key(store, key, "part/%016" PRIx64 "/", number);
+    fm_world_log_key(store, to, "part/%016" PRIx64 "0", number);
+    fm_etcd_put(body, ",");
+    fm_etcd_request_delete(body, key, to);
+    fm_etcd_put(body, "]}");
 }
 
-// Asks for names/NAME; and moves the counter on, so that a reservation that is not there yet fails.
-static void build_question(const fm_world_log_store *store, const struct log_doubt *doubt,
-                           const char *name_key, fm_writer *body)
+// So that a reservation that is not there yet fails.
+static void build_step(const fm_world_log_store *store, const struct log_doubt *doubt,
+                       fm_writer *body)
 {
     char next_key[FM_WORLD_LOG_KEY_SIZE], after[24];
     uint64_t next = doubt->next[0] == '\0' ? 1 : strtoull(doubt->next, NULL, 10);
@@ -102,44 +150,37 @@ static void build_question(const fm_world_log_store *store, const struct log_dou
     } else {
         fm_etcd_compare_value(body, next_key, doubt->next);
     }
-    fm_etcd_put(body, "],\"success\":[");
-    fm_etcd_request_get(body, name_key);
-    fm_etcd_put(body, ",");
+    fm_etcd_put(body, "],\"success\":["); // else it has moved on already
     fm_etcd_request_put(body, next_key, after, strlen(after));
-    fm_etcd_put(body, "],\"failure\":["); // it has moved on already
-    fm_etcd_request_get(body, name_key);
     fm_etcd_put(body, "]}");
 }
 
-// @return false: etcd does not answer
-static bool settle(fm_world_log_store *store, fm_etcd *etcd, const struct log_doubt *doubt)
+static bool is_done(fm_etcd *etcd, const fm_writer *body)
 {
-    char name_key[FM_WORLD_LOG_KEY_SIZE], error[FM_ETCD_ERROR_SIZE];
-    bool was_made = doubt->value[0] == '\0';
-    fm_world_log_key(store, name_key, "names/%s", doubt->name);
-    fm_writer body = fm_writer_init(&fm_memory_libc);
-    if (was_made) {
-        fm_etcd_put(&body, "{\"success\":[");
-        fm_etcd_request_get(&body, name_key);
-        fm_etcd_put(&body, "]}");
-    } else {
-        build_question(store, doubt, name_key, &body);
-    }
+    char error[FM_ETCD_ERROR_SIZE];
     json_t *answer;
-    bool done = fm_etcd_call(etcd, "kv/txn", &body, SETTLE_MS, &answer, error) == FM_ETCD_DONE;
+    bool done = fm_etcd_call(etcd, "kv/txn", body, SETTLE_MS, &answer, error) == FM_ETCD_DONE;
+    if (done) {
+        json_decref(answer);
+    }
+    return done;
+}
+
+// @return false: etcd does not answer
+static bool settle(const fm_world_log_store *store, fm_etcd *etcd, const struct log_doubt *doubt)
+{
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    bool done = true;
+    if (!doubt->was_made) {
+        build_step(store, doubt, &body);
+        done = is_done(etcd, &body);
+        fm_writer_clear(&body);
+    }
+    if (done) {
+        build_removal(store, doubt->number, doubt->name, doubt->value, false, &body);
+        done = is_done(etcd, &body);
+    }
     fm_writer_fini(&body);
-    if (!done) {
-        return false;
-    }
-    size_t size;
-    char *value = fm_etcd_response_value(answer, 0, &size);
-    bool is_ours = value != NULL && (was_made ? strtoull(value, NULL, 10) == doubt->number
-                                              : strcmp(value, doubt->value) == 0);
-    if (is_ours) {
-        done = remove_reservation(store, etcd, doubt, name_key, value);
-    }
-    free(value);
-    json_decref(answer);
     return done;
 }
 
@@ -183,7 +224,7 @@ static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const 
     next = fm_etcd_response_value(answer, 0, &size);
     taken = fm_etcd_response_value(answer, 1, &size);
     json_decref(answer);
-    char wanted[80], after[24];
+    char wanted[FM_WORLD_LOG_RESERVED_SIZE], after[24];
     if (taken != NULL) {
         const char *space = strchr(taken, ' ');
         *number = strtoull(taken, NULL, 10);
@@ -249,7 +290,9 @@ fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name, uint
                                uint64_t *number, char *error)
 {
     fm_etcd *etcd;
-    if (fm_etcd_create(store->options.access, &etcd) != FM_OK) {
+    struct log_reservation *reservation = calloc(1, sizeof *reservation);
+    if (reservation == NULL || fm_etcd_create(store->options.access, &etcd) != FM_OK) {
+        free(reservation);
         return FM_ERR_NO_MEMORY;
     }
     char nonce[40];
@@ -267,6 +310,13 @@ fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name, uint
         }
     }
     fm_etcd_destroy(etcd);
+    if (status == FM_OK) {
+        reservation->number = *number;
+        snprintf(reservation->value, sizeof reservation->value, "%" PRIu64 " %s", *number, nonce);
+        add_reservation(store, reservation);
+    } else {
+        free(reservation);
+    }
     if (status == FM_ERR_NOT_READY) {
         snprintf(error, FM_JOURNAL_ERROR_SIZE,
                  "this node has no lease in the cluster: it joins again by itself, try again");
@@ -280,28 +330,23 @@ fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name, uint
 
 void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char *name)
 {
-    char name_key[FM_WORLD_LOG_KEY_SIZE], world_key[FM_WORLD_LOG_KEY_SIZE],
-        owner_key[FM_WORLD_LOG_KEY_SIZE], error[FM_ETCD_ERROR_SIZE];
+    char value[FM_WORLD_LOG_RESERVED_SIZE], error[FM_ETCD_ERROR_SIZE];
     fm_etcd *etcd;
     json_t *answer;
-    if (fm_etcd_create(store->options.access, &etcd) != FM_OK) {
+    if (!fm_world_log_reservation_value(store, number, value)) {
         return;
     }
-    fm_world_log_key(store, name_key, "names/%s", name);
-    fm_world_log_key(store, world_key, FM_WORLD_LOG_WORLD_KEY, number);
-    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, number);
+    fm_world_log_reservation_forget(store, number);
+    if (fm_etcd_create(store->options.access, &etcd) != FM_OK) {
+        note_doubt(store, number, name, value, NULL);
+        return;
+    }
     fm_writer body = fm_writer_init(&fm_memory_libc);
-    fm_etcd_put(&body, "{\"success\":[");
-    fm_etcd_request_delete(&body, name_key, NULL);
-    fm_etcd_put(&body, ",");
-    fm_etcd_request_delete(&body, world_key, NULL);
-    fm_etcd_put(&body, ",");
-    fm_etcd_request_delete(&body, owner_key, NULL); // perhaps written, and nobody was told
-    fm_etcd_put(&body, "]}");
+    build_removal(store, number, name, value, true, &body);
     if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) == FM_ETCD_DONE) {
         json_decref(answer);
     } else {
-        note_doubt(store, number, name, "", "");
+        note_doubt(store, number, name, value, NULL);
     }
     fm_writer_fini(&body);
     fm_etcd_destroy(etcd);

@@ -19,7 +19,8 @@
 #define FM_WORLD_LOG_HEAD_SIZE 18u               // of a record: version, more, epoch, checksum
 #define FM_WORLD_LOG_CALL_MS   3000u             // for calls that no tick waits for
 
-#define FM_WORLD_LOG_DOUBTS_MAX 32u
+#define FM_WORLD_LOG_DOUBTS_MAX    32u
+#define FM_WORLD_LOG_RESERVED_SIZE 80u // bytes of the value of names/NAME
 
 #define FM_WORLD_LOG_OWNER_KEY    "owner/%016" PRIx64
 #define FM_WORLD_LOG_WORLD_KEY    "worlds/%016" PRIx64 // value: its name
@@ -97,11 +98,19 @@ struct log_taking {
     char *error; // room for FM_JOURNAL_ERROR_SIZE
 };
 
-// A reservation of which it is not known whether it was made, or is released (world_log_names.c).
+// A name and number that are reserved for a world that has not begun (world_log_names.c).
+struct log_reservation {
+    struct log_reservation *next;
+    uint64_t number;
+    char value[FM_WORLD_LOG_RESERVED_SIZE]; // of names/NAME
+};
+
+// A reservation of which it is not known whether it was made, or is released.
 struct log_doubt {
     uint64_t number;
+    bool was_made;
     char name[FM_JOURNAL_NAME_MAX + 1];
-    char value[80], next[24]; // as in note_doubt()
+    char value[FM_WORLD_LOG_RESERVED_SIZE], next[24]; // as in note_doubt()
 };
 
 struct fm_world_log_store {
@@ -113,6 +122,7 @@ struct fm_world_log_store {
     struct log_lane lanes[FM_FENCE_LANES];
     _Atomic uint64_t sure_until_ns;
     _Atomic int64_t lease;                            // of the node; 0: none
+    struct log_reservation *reservations;             // guarded; owned
     struct log_doubt doubts[FM_WORLD_LOG_DOUBTS_MAX]; // guarded, like their number
     uint32_t doubt_count;
 };
@@ -120,6 +130,13 @@ struct fm_world_log_store {
 /// A key below the cluster's prefix. @param key  room for FM_WORLD_LOG_KEY_SIZE
 __attribute__((format(printf, 3, 4))) void fm_world_log_key(const fm_world_log_store *store,
                                                             char *key, const char *format, ...);
+
+/// The value of names/NAME, as this node has reserved it. @return false: it has not
+bool fm_world_log_reservation_value(fm_world_log_store *store, uint64_t number,
+                                    char value[FM_WORLD_LOG_RESERVED_SIZE]);
+
+/// Its world has begun.
+void fm_world_log_reservation_forget(fm_world_log_store *store, uint64_t number);
 
 /// A world of this node. NULL: it has none of this number
 struct log_world *fm_world_log_find(fm_world_log_store *store, uint64_t number);
