@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <sodium.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -125,10 +126,42 @@ void fm_etcd_destroy(fm_etcd *etcd)
 
 // ---- bytes -------------------------------------------------------------------------------------
 
+static bool is_silent(const fm_etcd *etcd)
+{
+    fm_etcd_silence *silence = etcd->access->silence;
+    return silence != NULL && atomic_load(&silence->until_ns[etcd->current]) > fm_clock_now_ns();
+}
+
+static void note_silent(const fm_etcd *etcd, bool silent)
+{
+    fm_etcd_silence *silence = etcd->access->silence;
+    if (silence != NULL) {
+        uint64_t until_ns = silent ? fm_clock_now_ns() + FM_ETCD_SILENT_MS * FM_NS_PER_MS : 0;
+        atomic_store(&silence->until_ns[etcd->current], until_ns);
+    }
+}
+
+static void step(fm_etcd *etcd)
+{
+    etcd->current = (etcd->current + 1) % etcd->member_count;
+}
+
+// A member that is dead or frozen, with TLS, takes all of the time that there is.
 static bool open_connection(fm_etcd *etcd, uint64_t deadline_ns)
 {
+    for (uint32_t i = 0; i < etcd->member_count && is_silent(etcd); i++) {
+        step(etcd); // once around if all are silent
+    }
     const struct member *member = &etcd->members[etcd->current];
-    return fm_etcd_link_open(&etcd->link, etcd->access, member->host, member->port, deadline_ns);
+    uint64_t until_ns = fm_clock_now_ns() + FM_ETCD_CONNECT_MS * FM_NS_PER_MS;
+    bool is_whole = etcd->access->tls == NULL && until_ns <= deadline_ns;
+    bool open = fm_etcd_link_open(&etcd->link, etcd->access, member->host, member->port,
+                                  is_whole ? until_ns : deadline_ns);
+    // Not where there was hardly any time left.
+    if (open || is_whole || etcd->access->tls != NULL || fm_clock_now_ns() < deadline_ns) {
+        note_silent(etcd, !open);
+    }
+    return open;
 }
 
 static bool send_request(fm_etcd *etcd, uint64_t deadline_ns)
@@ -417,7 +450,7 @@ static fm_etcd_outcome ask(fm_etcd *etcd, uint64_t deadline_ns, char *error)
 static void next(fm_etcd *etcd, uint64_t deadline_ns)
 {
     hang_up(etcd);
-    etcd->current = (etcd->current + 1) % etcd->member_count;
+    step(etcd);
     if (etcd->current == 0 && fm_clock_now_ns() + PAUSE_MS * FM_NS_PER_MS < deadline_ns) {
         (void)poll(NULL, 0, PAUSE_MS);
     }
@@ -430,7 +463,11 @@ void fm_etcd_begin(fm_etcd *etcd, const char *path, const fm_writer *body)
     etcd->body = body;
     etcd->begun_ns = fm_clock_now_ns();
     char error[FM_ETCD_ERROR_SIZE]; // finish() tries again and reports it
-    (void)ask(etcd, etcd->begun_ns + FM_ETCD_TRY_MS * FM_NS_PER_MS, error);
+    uint64_t until_ns = etcd->begun_ns + FM_ETCD_TRY_MS * FM_NS_PER_MS;
+    if (ask(etcd, until_ns, error) == FM_ETCD_UNREACHABLE && etcd->member_count > 1) {
+        step(etcd);
+        (void)ask(etcd, until_ns, error);
+    }
 }
 
 void fm_etcd_wait(fm_etcd *const *clients, uint32_t count, uint64_t until_ns, bool *answered)

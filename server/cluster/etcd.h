@@ -6,6 +6,8 @@
 // on their way at once over several clients (begin ... begin, finish ... finish).
 //
 //   a member does not answer ──> the next one is asked, until the deadline
+//   it cannot be connected to ──> no client of this process connects to it for a while, unless all
+//                                 members are like that
 //
 // When an answer is lost, the request may have been done and is sent again. All transactions of
 // this room are made so that the second time changes nothing and the answer says so.
@@ -23,9 +25,10 @@
 
 #include <jansson.h>
 
-#define FM_ETCD_MEMBERS_MAX 9u
-#define FM_ETCD_VALUE_MAX   ((size_t)1 << 20) // bytes of one value; etcd takes requests of 1.5 MiB
-#define FM_ETCD_TRY_MS      1000u             // for one member
+#define FM_ETCD_VALUE_MAX  ((size_t)1 << 20) // bytes of one value; etcd takes requests of 1.5 MiB
+#define FM_ETCD_TRY_MS     1000u             // for one member
+#define FM_ETCD_CONNECT_MS 400u              // of it, to connect
+#define FM_ETCD_SILENT_MS  3000u // for which one that could not be connected to is not tried
 
 typedef struct fm_etcd fm_etcd;
 
@@ -113,6 +116,10 @@ bool fm_etcd_succeeded(const json_t *answer);
 
 /// Value of the only key of a range among a transaction's responses, for free(). NULL: none
 char *fm_etcd_response_value(const json_t *answer, size_t index, size_t *size);
+
+/// Whether there is one. Use it where the absence of a key decides something:
+/// fm_etcd_response_value() returns NULL as well when out of memory
+bool fm_etcd_response_has(const json_t *answer, size_t index);
 
 /// The same for this response.
 bool fm_etcd_response_is(const json_t *answer, size_t index, const void *wanted, size_t size);

@@ -8,6 +8,7 @@
 #include <openssl/ssl.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static fm_status fail(char *error, const char *key, const char *file)
@@ -86,10 +87,17 @@ static const char *what_lacks(const fm_etcd_settings *settings)
 
 fm_status fm_etcd_access_init(const fm_etcd_settings *settings, fm_etcd_access *access, char *error)
 {
-    *access = (fm_etcd_access){.members = settings->members, .user = settings->user};
+    fm_etcd_silence *silence = calloc(1, sizeof *silence);
+    if (silence == NULL) {
+        snprintf(error, FM_ETCD_ERROR_SIZE, "out of memory");
+        return FM_ERR_NO_MEMORY;
+    }
+    *access =
+        (fm_etcd_access){.members = settings->members, .user = settings->user, .silence = silence};
     const char *lacks = what_lacks(settings);
     if (lacks != NULL) {
         snprintf(error, FM_ETCD_ERROR_SIZE, "%s", lacks);
+        fm_etcd_access_fini(access);
         return FM_ERR_BAD_VALUE;
     }
     fm_status status = FM_OK;
@@ -111,6 +119,7 @@ fm_status fm_etcd_access_init(const fm_etcd_settings *settings, fm_etcd_access *
 void fm_etcd_access_fini(fm_etcd_access *access)
 {
     SSL_CTX_free(access->tls);
+    free(access->silence);
     sodium_memzero(access->password, sizeof access->password);
     *access = (fm_etcd_access){0};
 }

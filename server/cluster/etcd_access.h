@@ -12,14 +12,22 @@
 
 #define FM_ETCD_ERROR_SIZE    256u
 #define FM_ETCD_PASSWORD_SIZE 256u
+#define FM_ETCD_MEMBERS_MAX   9u
 
 struct ssl_ctx_st;
+
+// Until when a member counts as silent, because it could not be connected to; all clients of a
+// process share it, so that not each of them waits for a dead member. Any thread.
+typedef struct fm_etcd_silence {
+    _Atomic uint64_t until_ns[FM_ETCD_MEMBERS_MAX];
+} fm_etcd_silence;
 
 typedef struct fm_etcd_access {
     const char *members;    // ADDRESS:PORT, separated by commas; outlives this
     struct ssl_ctx_st *tls; // NULL: plain TCP
     const char *user;       // empty: no authentication; outlives this
     char password[FM_ETCD_PASSWORD_SIZE];
+    fm_etcd_silence *silence; // owned
 } fm_etcd_access;
 
 // The settings. Texts may be empty, never NULL.
