@@ -126,11 +126,21 @@ void fm_etcd_request_get(fm_writer *body, const char *key)
     fm_etcd_put(body, "}}");
 }
 
-char *fm_etcd_response_value(const json_t *answer, size_t index, size_t *size)
+static const json_t *first_key(const json_t *answer, size_t index)
 {
     const json_t *response = json_array_get(json_object_get(answer, "responses"), index);
     const json_t *range = json_object_get(response, "response_range");
-    const json_t *kv = json_array_get(json_object_get(range, "kvs"), 0);
+    return json_array_get(json_object_get(range, "kvs"), 0);
+}
+
+bool fm_etcd_response_has(const json_t *answer, size_t index)
+{
+    return first_key(answer, index) != NULL;
+}
+
+char *fm_etcd_response_value(const json_t *answer, size_t index, size_t *size)
+{
+    const json_t *kv = first_key(answer, index);
     return kv == NULL ? NULL : fm_etcd_bytes(kv, "value", size);
 }
 

@@ -139,11 +139,7 @@ static void make_world_key(char *key, const char *cluster, uint64_t world)
 // Why a token could not be added: its world is gone, or another node was faster.
 static fm_status judge_failure(const json_t *answer)
 {
-    size_t size;
-    char *name = fm_etcd_response_value(answer, 0, &size);
-    fm_status status = name == NULL ? FM_ERR_NO_WORLD : FM_ERR_BUSY;
-    free(name);
-    return status;
+    return fm_etcd_response_has(answer, 0) ? FM_ERR_BUSY : FM_ERR_NO_WORLD;
 }
 
 // One try. FM_ERR_BUSY: another node was faster.

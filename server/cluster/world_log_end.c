@@ -46,10 +46,7 @@ static void delete_all(const fm_world_log_store *store, fm_writer *body, const c
 // Without an owner it was done by a try whose answer was lost, or by whoever took the world over.
 static fm_fence_verdict judge(const json_t *answer)
 {
-    size_t size;
-    char *owner = fm_etcd_succeeded(answer) ? NULL : fm_etcd_response_value(answer, 0, &size);
-    bool is_gone = owner == NULL;
-    free(owner);
+    bool is_gone = fm_etcd_succeeded(answer) || !fm_etcd_response_has(answer, 0);
     return is_gone ? FM_FENCE_COMMITTED : FM_FENCE_LOST;
 }
 

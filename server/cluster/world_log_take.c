@@ -47,7 +47,9 @@ static fm_status check_dead(struct log_taking *taking, const char *key, uint64_t
         const json_t *kv = json_array_get(json_object_get(answer, "kvs"), 0);
         size_t size;
         char *value = kv == NULL ? NULL : fm_etcd_bytes(kv, "value", &size);
-        status = value != NULL && strstr(value, text) != NULL ? FM_ERR_EXISTS : FM_OK;
+        status = kv != NULL && value == NULL                 ? FM_ERR_NO_MEMORY
+                 : kv != NULL && strstr(value, text) != NULL ? FM_ERR_EXISTS
+                                                             : FM_OK;
         *created = kv == NULL ? 0 : fm_etcd_number(kv, "create_revision");
         free(value);
         json_decref(answer);

@@ -1,6 +1,8 @@
 // tests/sim/test_names.c: names and numbers of worlds that are released late, or twice, never touch
 // a later reservation, or a world, of the same name and number (server/cluster/world_log_names.c).
 //
+// And where there is no memory for an answer of etcd, nobody takes that for the absence of a key.
+//
 // Two nodes, as two stores, call the simulated etcd (etcd_store.h) in place of the client of etcd.
 // The test says of each transaction whether it is carried out, whether its answer arrives, and
 // which is kept and carried out later.
@@ -31,7 +33,8 @@ typedef enum fate {
     LATE,        // kept, no answer
 } fate;
 
-static fate next_fate; // of the next transaction that writes
+static fate next_fate;     // of the next transaction that writes
+static bool has_no_memory; // for values in answers
 static char *late_body;
 
 fm_status __wrap_fm_etcd_create(const fm_etcd_access *access, fm_etcd **out);
@@ -58,6 +61,23 @@ _Noreturn void __wrap__exit(int code); // as kernel.c wants it
 void __wrap__exit(int code)
 {
     __real__exit(code);
+}
+
+char *__real_fm_etcd_bytes(const json_t *object, const char *name, size_t *size);
+char *__wrap_fm_etcd_bytes(const json_t *object, const char *name, size_t *size);
+char *__real_fm_etcd_response_value(const json_t *answer, size_t index, size_t *size);
+char *__wrap_fm_etcd_response_value(const json_t *answer, size_t index, size_t *size);
+
+// The simulated etcd reads requests with it, too.
+char *__wrap_fm_etcd_bytes(const json_t *object, const char *name, size_t *size)
+{
+    bool is_request = json_object_get(object, "mod_revision") == NULL;
+    return has_no_memory && !is_request ? NULL : __real_fm_etcd_bytes(object, name, size);
+}
+
+char *__wrap_fm_etcd_response_value(const json_t *answer, size_t index, size_t *size)
+{
+    return has_no_memory ? NULL : __real_fm_etcd_response_value(answer, index, size);
 }
 
 static json_t *carry_out(const char *path, const char *body, size_t size)
@@ -290,6 +310,63 @@ static void nothing_stays_of_a_world_that_did_not_begin(void **state)
     must_be_free();
 }
 
+// ---- answers without memory --------------------------------------------------------------------
+
+static void put(const char *key, const char *value)
+{
+    char name[SIM_ETCD_KEY_SIZE];
+    snprintf(name, sizeof name, "/fogmarch/" SIM_ETCD_CLUSTER "/%s", key);
+    sim_etcd_put(name, value, strlen(value), 0);
+}
+
+static void a_living_owner_is_not_taken_for_dead(void **state)
+{
+    (void)state;
+    uint64_t number;
+    char path[64];
+    assert_int_equal(reserve(first, 0, &number), FM_OK);
+    assert_int_equal(begin(first, 1), FM_OK);
+    put("nodes/first", "{\"incarnation\":\"0000000000000001\"}");
+    has_no_memory = true;
+    assert_int_equal(fm_world_log_take(second, 1, "1 first 0000000000000001", "/nonexistent", path,
+                                       sizeof path, error_text),
+                     FM_ERR_NO_MEMORY);
+    has_no_memory = false;
+    assert_true(is_owner("first"));
+    assert_int_equal(fm_world_log_take(second, 1, "1 first 0000000000000001", "/nonexistent", path,
+                                       sizeof path, error_text),
+                     FM_ERR_EXISTS);
+}
+
+static void a_world_of_another_is_not_taken_for_gone(void **state)
+{
+    (void)state;
+    uint64_t number;
+    const fm_journal_fence *fence = fm_world_log_store_fence(first);
+    assert_int_equal(reserve(first, 0, &number), FM_OK);
+    assert_int_equal(begin(first, 1), FM_OK);
+    put("owner/0000000000000001", "2 second 0000000000000002");
+    has_no_memory = true;
+    assert_int_equal(fence->end(fence->context, 1, false, error_text), FM_FENCE_LOST);
+    has_no_memory = false;
+    assert_true(is_owner("second"));
+}
+
+static void a_seats_world_is_not_taken_for_gone(void **state)
+{
+    (void)state;
+    uint64_t number, revision;
+    const fm_token_log_place place = fm_world_log_token_place(first);
+    fm_grant grant = {.role = FM_ROLE_PLAYER, .seat = {.number = 1, .team = 1}};
+    assert_int_equal(fm_token_log_add(&place, &grant, 0, &revision, error_text), FM_ERR_NO_WORLD);
+    assert_int_equal(reserve(first, 0, &number), FM_OK);
+    assert_int_equal(begin(first, 1), FM_OK);
+    assert_int_equal(fm_token_log_add(&place, &grant, 0, &revision, error_text), FM_OK);
+    has_no_memory = true;
+    assert_int_equal(fm_token_log_add(&place, &grant, 0, &revision, error_text), FM_ERR_IO);
+    has_no_memory = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +376,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_late_world_does_not_begin_under_another_reservation,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lost_reservation_is_removed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_living_owner_is_not_taken_for_dead, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_world_of_another_is_not_taken_for_gone, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_seats_world_is_not_taken_for_gone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_stays_of_a_world_that_did_not_begin, set_up,
                                         tear_down),
     };
