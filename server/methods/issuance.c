@@ -145,6 +145,7 @@ static void write_next(fm_issuance *issuance)
 {
     while (issuance->unwritten != NULL && !begin_write(issuance->unwritten)) {
         issuance->unwritten->status = FM_ERR_IO;
+        issuance->writing_count--;
         finish_entry(take_first(issuance));
     }
 }
@@ -160,6 +161,7 @@ static fm_status queue(struct fm_issuance_entry *entry)
     if (entry->hub->log_store == NULL) {
         append(issuance, entry);
     }
+    issuance->writing_count++;
     return FM_OK;
 }
 
@@ -253,6 +255,7 @@ static void tell_standby(struct fm_issuance_entry *entry)
 static void on_written(uv_work_t *work, int error)
 {
     struct fm_issuance_entry *entry = work->data;
+    entry->hub->issuance.writing_count--;
     if (error < 0) {
         entry->status = FM_ERR_IO;
         snprintf(entry->error, sizeof entry->error, "%s", uv_strerror(error));
@@ -347,6 +350,11 @@ void fm_take_cluster_tokens(fm_hub *hub)
     free(list.grants);
     fm_sessions_check_tokens(hub, revoker(hub));
     fm_issuance_check(hub);
+}
+
+bool fm_issuance_is_writing(const fm_hub *hub)
+{
+    return hub->issuance.writing_count > 0;
 }
 
 void fm_issuance_check(fm_hub *hub)

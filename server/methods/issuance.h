@@ -38,6 +38,9 @@ void fm_take_cluster_tokens(fm_hub *hub);
 /// Answers requests that wait for the other nodes. Called a few times a second.
 void fm_issuance_check(fm_hub *hub);
 
+/// Whether changes are still being written: a server that ends waits for them, with the answers.
+bool fm_issuance_is_writing(const fm_hub *hub);
+
 /// Ends the tokens that have expired, with their sessions. Called now and then.
 void fm_expire_tokens(fm_hub *hub);
 

@@ -69,6 +69,7 @@ struct server {
     uint64_t drain_until_ns; // 0: not draining
     int journal_lock;        // -1: none
     bool stopped;            // the conductors have stopped
+    bool finishes;           // and sessions end
     uint32_t last_words;     // of conductors
     bool closing;            // only handles of our own are left, and they are closing
 };
@@ -94,7 +95,7 @@ static void close_own_handles(struct server *server)
 
 static void end_if_all_are_gone(struct server *server)
 {
-    if (server->stopped && server->hub.session_count == 0) {
+    if (server->finishes && server->hub.session_count == 0) {
         close_own_handles(server);
     }
 }
@@ -112,11 +113,13 @@ static void on_grace_over(uv_timer_t *timer)
     }
 }
 
-static void flush(struct server *server)
+// Once the last changes of tokens are answered.
+static void finish_sessions(struct server *server)
 {
-    server->stopped = true;
-    fm_membership_leave(&server->hub); // all is written: other nodes may take over
-    fm_issuance_check(&server->hub);   // nothing is awaited now
+    if (!server->stopped || server->finishes || fm_issuance_is_writing(&server->hub)) {
+        return;
+    }
+    server->finishes = true;
     fm_shipping_end(&server->hub);
     for (uint32_t i = 0; i < server->hub.session_count; i++) {
         fm_stream_catch_up(server->hub.sessions[i]);
@@ -125,6 +128,14 @@ static void flush(struct server *server)
     uint64_t grace_ms = (uint64_t)(server->hub.config->grace_s * 1000);
     uv_timer_start(&server->grace, on_grace_over, grace_ms, 0);
     end_if_all_are_gone(server);
+}
+
+static void flush(struct server *server)
+{
+    server->stopped = true;
+    fm_membership_leave(&server->hub); // all is written: other nodes may take over
+    fm_issuance_check(&server->hub);   // nothing is awaited now
+    finish_sessions(server);
 }
 
 static void announce_end(struct server *server)
@@ -419,6 +430,7 @@ static void on_check(uv_timer_t *timer)
         fm_expire_tokens(&server->hub);
     }
     fm_issuance_check(&server->hub);
+    finish_sessions(server);
     fm_standby_take(&server->hub);
     fm_shipping_check_time(&server->hub, now_ns);
     fm_membership_tell_load(&server->hub);

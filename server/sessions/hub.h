@@ -62,6 +62,7 @@ typedef struct fm_issuance {
     // The first is being written to the tokens' file, the others in the order in which they came:
     // what ends a token must not be written before what made it.
     struct fm_issuance_entry *unwritten, *unwritten_last;
+    uint32_t writing_count; // that are being written, or are to be
 } fm_issuance;
 
 #define FM_ENDINGS_MAX 32u // all reasons in the code, and some room

@@ -229,4 +229,29 @@ def a_cluster_with_a_secret():
             both.close()
 
 
-run([a_cluster_with_a_secret])
+def a_node_that_ends_answers_what_it_writes():
+    """Token changes that wait for etcd when a node is told to end are answered before it disconnects."""
+    with Etcd() as etcd:
+        node = Node(etcd, "a")
+        try:
+            admin = node.connect()
+            until(lambda: admin.call("cluster.status")["member"], "the node to join")
+            first = admin.call("token.create", role="observer")
+            cluster.pause(etcd.processes[0])
+            made = [admin.send("token.create", role="observer") for _ in range(3)]
+            made += [admin.send("token.revoke", number=first["number"])]
+            admin.call("ping")  # they were taken
+            node.process.terminate()
+            until(lambda: "going down" in node.log(), "the node to take the signal")
+            etcd.processes[0].send_signal(signal.SIGCONT)
+            answers = [admin.answer(number) for number in made]
+            assert len({answer["token"] for answer in answers[:3]}) == 3, answers
+            assert admin.disconnected()
+            node.process.wait(cluster.PATIENCE)
+            assert node.process.returncode == 0, node.log()
+            admin.close()
+        finally:
+            node.close()
+
+
+run([a_cluster_with_a_secret, a_node_that_ends_answers_what_it_writes])
