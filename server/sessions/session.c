@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIAS_BITS        53u
-#define ZONE_CHUNK_SIZE   8192u
-#define INPUT_KEPT_SIZE   (16u << 10)       // capacity that an empty input keeps
-#define HELD_UP_SHARE     4u                // reading continues when this part of the bound is left
+#define ALIAS_BITS      53u
+#define ZONE_CHUNK_SIZE 8192u
+#define INPUT_KEPT_SIZE (16u << 10) // capacity that an empty input keeps
+#define HELD_UP_SHARE   4u          // reading continues when this part of the bound is left
+#define ALIVE_NS                                                                                   \
+    (FM_NS_PER_S / 2) // clients ask a node that is quiet for 1 s, and leave it 2 s later
 #define FINISH_LONGEST_NS (5 * FM_NS_PER_S) // for a client to read its last answers
 #define PINGS_WHEN_IDLE   3u                // before a silent client is pinged
 #define LINGER_NS         (FM_NS_PER_S / 4) // for it to disconnect after that
@@ -513,6 +515,16 @@ static void ping(fm_session *session, uint64_t now_ns)
     }
 }
 
+// Its requests wait for a world or a disk, and more are not read before some are answered: for its
+// client, which hears no answer to a ping either, this server would be silent.
+static bool seems_silent(const fm_session *session, uint64_t now_ns)
+{
+    return session->held_up && session->state == FM_SESSION_READY &&
+           session->jobs_waiting > FM_SESSION_JOBS_MAX / HELD_UP_SHARE &&
+           fm_session_unsent_size(session) == 0 && now_ns - session->worked_ns > ALIVE_NS &&
+           now_ns - session->pinged_ns > ALIVE_NS;
+}
+
 // A session that we paused is not idle by its own fault.
 static void check_idle(fm_session *session, uint64_t now_ns)
 {
@@ -520,6 +532,9 @@ static void check_idle(fm_session *session, uint64_t now_ns)
     uint64_t idle_ns = ns_of(config->idle_timeout_s);
     if (session->held_up || session->yields) {
         session->received_ns = session->message_ns = now_ns;
+        if (seems_silent(session, now_ns)) {
+            ping(session, now_ns);
+        }
         return;
     }
     if (session->input_size > 0 &&

@@ -11,13 +11,14 @@ Method  real nodes and real etcd on loopback, under the load of match.py. The da
 
 import os
 import random
+import signal
 import struct
 import tempfile
 import time
 
 import cluster
 from cluster import Etcd, Node, fill, make_room, move, until
-from fogmarch_server import Client, run, seed
+from fogmarch_server import Client, RequestError, run, seed
 from line import Line
 from match import Match, by_name, close_all, epochs_rise, owner_of
 
@@ -187,6 +188,29 @@ def a_node_does_not_reach_etcd():
                 line.close()
 
 
+def a_client_whose_requests_wait_hears_of_its_node():
+    """While etcd stands still more requests wait than the node reads: it says that it lives, and answers all later."""
+    with Etcd() as etcd:
+        node = Node(etcd, "a")
+        client = node.connect()
+        world = client.call("world.create", name="w", generator="open", width=16, height=16)["world"]
+        client.call("world.pause", world=world)
+        cluster.pause(etcd.processes[0])
+        try:
+            made = [client.send("team.create", world=world) for _ in range(1500)]
+            client.notification("idle")
+            client.notification("idle")
+        finally:
+            etcd.processes[0].send_signal(signal.SIGCONT)
+        for number in made:
+            try:
+                client.answer(number)
+            except RequestError as error:
+                assert error.name in ("limit", "busy"), error
+        client.close()
+        close_all([node])
+
+
 def a_world_is_made_after_the_lease():
     """As after a freeze: etcd has ended the node's lease, and the node has not noticed yet."""
     with Etcd() as etcd:
@@ -265,5 +289,6 @@ def the_program_is_upgraded():
             close_all(nodes)
 
 
-run([a_full_database_and_clocks_that_jump, clients_do_not_reach_their_node, a_node_does_not_reach_etcd,
-     a_world_is_made_after_the_lease, the_program_is_upgraded])
+run([a_client_whose_requests_wait_hears_of_its_node, a_full_database_and_clocks_that_jump,
+     clients_do_not_reach_their_node, a_node_does_not_reach_etcd, a_world_is_made_after_the_lease,
+     the_program_is_upgraded])

@@ -875,7 +875,7 @@ WorldEnded = TypedDict('WorldEnded', {
     'world': int,
 }, total=False)
 
-# The server has heard nothing for a while. A client that is there sends a ping, with this time; anything else that it sends does as well.
+# The server has heard nothing for a while, or reads nothing because too many of the client's requests wait. A client that is there sends a ping, with this time; anything else that it sends does as well.
 Idle = TypedDict('Idle', {
     # milliseconds since the server started
     'time': int,
