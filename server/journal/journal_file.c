@@ -677,18 +677,13 @@ void fm_journal_file_close(fm_journal_file *file)
     }
 }
 
-// Where the disk was full, or the process was killed, rows may still be only in the WAL file: it is
-// renamed as well, and first. What lies there of an earlier file goes, all of it: SQLite would take
-// another file's WAL for this one's.
-bool fm_journal_file_set_aside(const char *path, const char *ending)
+static void name_aside(char target[PATH_SIZE + 24], const char *path, const char *ending)
 {
-    char target[PATH_SIZE + 24];
-    snprintf(target, sizeof target, "%.*s.%.16s", (int)PATH_SIZE, path, ending);
-    if (access(path, F_OK) != 0) {
-        return false;
-    }
-    (void)unlink(target);
-    remove_files(target);
+    snprintf(target, PATH_SIZE + 24, "%.*s.%.16s", (int)PATH_SIZE, path, ending);
+}
+
+static bool rename_files(const char *path, const char *target)
+{
     bool renamed = true;
     for (size_t i = 0; i < FM_COUNT_OF(suffixes); i++) {
         char from[PATH_SIZE + 8], to[PATH_SIZE + 40];
@@ -698,6 +693,55 @@ bool fm_journal_file_set_aside(const char *path, const char *ending)
         renamed = rename(from, to) == 0 || (!is_database && errno == ENOENT);
     }
     return renamed;
+}
+
+static bool is_same_file(const char *one, const char *other)
+{
+    struct stat first, second;
+    return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_ino == second.st_ino &&
+           first.st_dev == second.st_dev;
+}
+
+// rename() does nothing where both names are one file's.
+static bool leave_old_name(const char *path, const char *target)
+{
+    (void)rename_files(path, target);
+    return unlink(path) == 0;
+}
+
+bool fm_journal_file_finish_aside(const char *path)
+{
+    static const char *const endings[] = {"ended", "former", "damaged"};
+    char target[PATH_SIZE + 24];
+    for (size_t i = 0; i < FM_COUNT_OF(endings); i++) {
+        name_aside(target, path, endings[i]);
+        if (is_same_file(path, target)) {
+            return leave_old_name(path, target);
+        }
+    }
+    return false;
+}
+
+// Where the disk was full, or the process was killed, rows may still be only in the WAL file: it is
+// renamed as well, and first. What lies there of an earlier file goes, all of it: SQLite would take
+// another file's WAL for this one's.
+//
+// A file without its WAL is a journal that ends earlier than clients have seen. So that it cannot
+// be taken for one when this breaks off between two renames, the file has both names meanwhile,
+// which the next start finds; on file systems without links it has to be done without.
+bool fm_journal_file_set_aside(const char *path, const char *ending)
+{
+    char target[PATH_SIZE + 24];
+    if (fm_journal_file_finish_aside(path)) {
+        return true;
+    }
+    name_aside(target, path, ending);
+    if (access(path, F_OK) != 0) {
+        return false;
+    }
+    (void)unlink(target);
+    remove_files(target);
+    return link(path, target) == 0 ? leave_old_name(path, target) : rename_files(path, target);
 }
 
 // One that was set aside.

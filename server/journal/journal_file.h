@@ -122,6 +122,10 @@ FM_CHECKED fm_status fm_journal_file_shorten(fm_journal_file *file, uint64_t siz
 /// @return false: there is none, or it could not be renamed
 bool fm_journal_file_set_aside(const char *path, const char *ending);
 
+/// Ends that where it broke off: call it for each journal that is found. @return whether it was so,
+/// and PATH is gone
+bool fm_journal_file_finish_aside(const char *path);
+
 /// Removes journals that were set aside as .ended or .former, and the files beside them, but for
 /// the newest `count` by their last change. What cannot be removed stays.
 /// @param before_s  seconds since 1970; what has changed since then stays, too

@@ -558,7 +558,10 @@ fm_status fm_recovery_run(fm_hub *hub)
         // Whatever happens to it, no other world gets its number.
         uint64_t number = strtoull(entries[i]->d_name, NULL, 10);
         hub->host_last = number > hub->host_last && number < INT64_MAX ? number : hub->host_last;
-        if (status == FM_OK && is_replaced(entries, i, count)) {
+        bool was_ended = fm_journal_file_finish_aside(recovery.path);
+        if (was_ended) {
+            fm_log(FM_LOG_INFO, "journal was being set aside", fm_log_text("file", recovery.path));
+        } else if (status == FM_OK && is_replaced(entries, i, count)) {
             end_file(&recovery);
         } else if (status == FM_OK) {
             try_file(&recovery);

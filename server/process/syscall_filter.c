@@ -72,7 +72,7 @@ static const char *const allowed[] = {
     "access", "chmod", "faccessat", "faccessat2", "fallocate", "fchmod", "fchmodat", "fchown",
     "fdatasync", "flock", "fstat", "fstat64", "fstatat64", "fstatfs", "fstatfs64", "fsync",
     "ftruncate", "ftruncate64", "getcwd", "getdents", "getdents64", "lstat", "lstat64", "mkdir",
-    "mkdirat", "newfstatat", "open", "openat", "readlink", "readlinkat", "rename", "renameat",
+    "link", "linkat", "mkdirat", "newfstatat", "open", "openat", "readlink", "readlinkat", "rename", "renameat",
     "renameat2", "rmdir", "stat", "stat64", "statfs", "statfs64", "statx", "umask", "unlink",
     "unlinkat", "utimensat",
     // memory

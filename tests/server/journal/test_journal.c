@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void test_what_was_written_is_read_back(void **state)
@@ -362,6 +363,89 @@ static void test_a_file_that_is_set_aside_replaces_all_of_an_earlier_one(void **
     fm_written_destroy(killed);
 }
 
+// ---- interrupted -------------------------------------------------------------------------------
+
+static int calls_left = -1; // of these three, before the process dies; -1: it does not
+
+int __real_rename(const char *from, const char *to);
+int __real_link(const char *from, const char *to);
+int __real_unlink(const char *path);
+int __wrap_rename(const char *from, const char *to);
+int __wrap_link(const char *from, const char *to);
+int __wrap_unlink(const char *path);
+
+static void perhaps_die(void)
+{
+    if (calls_left == 0) {
+        _exit(7);
+    }
+    calls_left -= calls_left > 0;
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+    perhaps_die();
+    return __real_rename(from, to);
+}
+
+int __wrap_link(const char *from, const char *to)
+{
+    perhaps_die();
+    return __real_link(from, to);
+}
+
+int __wrap_unlink(const char *path)
+{
+    perhaps_die();
+    return __real_unlink(path);
+}
+
+// @return whether it was not interrupted
+static bool set_aside_for_so_long(const char *path, int calls)
+{
+    int status;
+    pid_t process = fork();
+    if (process == 0) {
+        calls_left = calls;
+        _exit(fm_journal_file_set_aside(path, "former") ? 0 : 1);
+    }
+    assert_int_equal(waitpid(process, &status, 0), process);
+    assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 7));
+    return WEXITSTATUS(status) == 0;
+}
+
+// Wherever it breaks off: what is found next under the old name is the whole journal, or nothing.
+static void test_setting_aside_may_break_off(void **state)
+{
+    (void)state;
+    struct fm_written *killed = fm_written_create();
+    fm_journal_options options = fm_written_options(killed);
+    char original[sizeof killed->path], path[320], wal[2][330];
+    fm_written_start(killed, &options);
+    for (uint32_t i = 0; i < 20; i++) {
+        fm_written_tick(killed, false);
+        fm_journals_turn(killed->journals);
+    }
+    memcpy(original, killed->path, sizeof original);
+    snprintf(path, sizeof path, "%s/kept", killed->folder);
+    snprintf(wal[0], sizeof wal[0], "%s-wal", killed->path);
+    snprintf(wal[1], sizeof wal[1], "%s-wal", path);
+    bool is_whole = false;
+    for (int calls = 0; !is_whole; calls++) {
+        copy_file(original, path);
+        copy_file(wal[0], wal[1]);
+        is_whole = set_aside_for_so_long(path, calls);
+        bool was_ended = fm_journal_file_finish_aside(path);
+        bool is_gone = access(path, F_OK) != 0;
+        assert_true(is_gone == (was_ended || is_whole));
+        snprintf(killed->path, sizeof killed->path, is_gone ? "%s/kept.former" : "%s/kept",
+                 killed->folder);
+        fm_written_check(killed, killed->row_count);
+    }
+    memcpy(killed->path, original, sizeof original);
+    fm_written_destroy(killed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +458,7 @@ int main(void)
         cmocka_unit_test(test_a_world_that_ends),
         cmocka_unit_test(test_files_of_worlds_that_left_are_bounded),
         cmocka_unit_test(test_a_file_that_is_set_aside_replaces_all_of_an_earlier_one),
+        cmocka_unit_test(test_setting_aside_may_break_off),
     };
     fm_failing_disk_install();
     return cmocka_run_group_tests_name("journal", tests, NULL, NULL);
