@@ -609,14 +609,17 @@ static void on_ended(uv_work_t *work, int error)
     fm_standby_take(hub);
 }
 
-// Whether all worlds that can live do.
+// Whether all worlds that can live do. A disk that cannot be written for long holds up its world
+// alone, which continues when it can.
 static bool all_live(const fm_standby *standby, uint32_t *count)
 {
     *count = 0;
     for (const fm_copy *copy = standby->copies.first; copy != NULL; copy = copy->next) {
         bool is_over = atomic_load(&copy->followed.is_over); // before the check whether
         bool lives = atomic_load(&copy->followed.lives);
-        if (copy->has_world && !lives && !is_over && !atomic_load(&copy->followed.is_stuck)) {
+        bool is_waited_for = copy->has_world && !lives && !is_over;
+        if (is_waited_for && !atomic_load(&copy->followed.is_stuck) &&
+            !atomic_load(&copy->followed.is_late)) {
             return false;
         }
         *count += lives;
@@ -738,7 +741,9 @@ static fm_status bring_all_back(fm_standby *standby, const char *folder)
     for (int i = 0; i < count; i++) {
         char path[FM_FOLLOWED_PATH_SIZE];
         snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-        bring_back(standby, path, strtoull(entries[i]->d_name, NULL, 10));
+        if (!fm_journal_file_finish_aside(path)) {
+            bring_back(standby, path, strtoull(entries[i]->d_name, NULL, 10));
+        }
         free(entries[i]);
     }
     free(entries);

@@ -6,14 +6,18 @@
 #include "server/base/clock.h"
 #include "server/base/log.h"
 #include "server/journal/journal_apply.h"
+#include "server/journal/journal_file.h"
 #include "server/worlds/inspection.h"
 #include "server/worlds/outbox.h"
 #include "server/worlds/publish.h"
 #include "server/worlds/queries.h"
 #include "server/worlds/recording.h"
 
+#include <string.h>
+
 #define SLICE_NS (20 * FM_NS_PER_MS) // time for one turn, at least a row
 #define RETRY_NS (1 * FM_NS_PER_S)
+#define TRIES    10u // of one world, after which a promotion no longer waits for it
 
 static void show(fm_mailbox *mailbox, fm_host *host)
 {
@@ -131,6 +135,10 @@ static void go_on(fm_mailbox *mailbox, fm_host *host)
         fm_journal_batch_destroy(host->recording.last_batch);
         host->recording.last_batch = NULL;
         host->following.retry_ns = fm_clock_now_ns() + RETRY_NS;
+        if (++host->following.tries == TRIES) {
+            atomic_store(&followed->is_late, true);
+            mailbox->on_event(mailbox->context);
+        }
         return;
     }
     host->timeline += !tail.was_synced;
@@ -205,6 +213,21 @@ void fm_following_end(fm_host *host)
         fm_journal_reader_close(host->following.reader);
         host->following = (fm_following){.followed = NULL};
         atomic_store(&followed->is_over, true); // from here on `host` may be freed
+    }
+}
+
+void fm_following_discard(fm_host *host)
+{
+    fm_followed *followed = host->following.followed;
+    if (followed == NULL || !atomic_load(&followed->go_on)) {
+        fm_following_end(host);
+        return;
+    }
+    char path[FM_FOLLOWED_PATH_SIZE]; // behind the end it may be gone
+    memcpy(path, followed->path, sizeof path);
+    fm_following_end(host);
+    if (!fm_journal_file_set_aside(path, "ended")) {
+        fm_log(FM_LOG_ERROR, "journal not removed", fm_log_text("file", path));
     }
 }
 

@@ -2,7 +2,9 @@
 // one's (server/process/standby.h writes it), and each row is applied here as it was there.
 //
 //   FOLLOWING ── go_on, and all rows are done ──> a living world (live.h), in the same place
-//       └── a row cannot be done ──> STUCK: started over from a keyframe
+//       └── a row cannot be done ──> STUCK: started over from a keyframe; after a promotion it
+//       stays
+//                                    so until the world is destroyed
 //
 // It is shown, queried and inspected like any other. Requests that change worlds are refused before
 // they get here.
@@ -30,6 +32,7 @@ struct fm_followed {
     // ---- the conductor's, for all to read
     _Atomic uint64_t done; // position of the last row that was done
     atomic_bool is_stuck;
+    atomic_bool is_late; // it has tried for long to continue as a living one, and still tries
     atomic_bool is_over; // the journal and this struct are no longer read
     atomic_bool lives;   // the world continues as a living one
 };
@@ -47,3 +50,6 @@ void fm_following_begin(fm_host *host, fm_followed *followed, fm_journal_reader 
 
 /// Releases the journal: the world ends. Does nothing where there is none.
 void fm_following_end(fm_host *host);
+
+/// The same, for good: after a promotion nobody writes that journal, and it gets another name.
+void fm_following_discard(fm_host *host);

@@ -123,6 +123,7 @@ typedef struct fm_following {
     fm_journal_reader *reader; // owned
     bool is_stuck;             // it cannot continue from here
     uint64_t retry_ns;         // when to try again to become a living world; 0: at once
+    uint32_t tries;            // that failed
 } fm_following;
 
 // Jobs that wait, and how much may be sent: guarded by the mailbox's lock.
