@@ -534,7 +534,8 @@ fm_status fm_world_log_store_create(const fm_world_log_options *options, fm_worl
                                       .finish = finish,
                                       .wait = wait,
                                       .check = check,
-                                      .end = fm_world_log_end};
+                                      .end = fm_world_log_end,
+                                      .keep = fm_world_log_keep};
     for (uint32_t i = 0; i < FM_FENCE_LANES; i++) {
         store->lanes[i].body = fm_writer_init(&fm_memory_libc);
     }

@@ -119,6 +119,17 @@ bool fm_world_log_set_heir(fm_world_log_store *store, uint64_t number, const cha
     return owns;
 }
 
+void fm_world_log_keep(void *context, uint64_t number)
+{
+    fm_world_log_store *store = context;
+    uv_mutex_lock(&store->lock);
+    struct log_world *world = find(store, number);
+    if (world != NULL) {
+        world->heir[0] = '\0';
+    }
+    uv_mutex_unlock(&store->lock);
+}
+
 fm_token_log_place fm_world_log_token_place(const fm_world_log_store *store)
 {
     return (fm_token_log_place){.access = store->options.access, .cluster = store->options.cluster};

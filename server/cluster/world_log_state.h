@@ -142,6 +142,7 @@ void fm_world_log_reservation_forget(fm_world_log_store *store, uint64_t number)
 struct log_world *fm_world_log_find(fm_world_log_store *store, uint64_t number);
 
 /// As fm_journal_fence says.
+void fm_world_log_keep(void *context, uint64_t number);
 fm_fence_verdict fm_world_log_end(void *context, uint64_t number, bool is_left, char *error);
 
 /// Enters a world that this node owns. Takes over `head`. @return false when out of memory

@@ -93,6 +93,9 @@ typedef struct fm_journal_fence {
     /// it is not known yet whether its log is gone; FM_FENCE_LOST, it belongs to another node. Then
     /// call it again: the same, or with `is_left`
     fm_fence_verdict (*end)(void *context, uint64_t world, bool is_left, char *error);
+
+    /// A world that is left continues on this node, whoever was to have it. Any thread.
+    void (*keep)(void *context, uint64_t world);
 } fm_journal_fence;
 
 typedef struct fm_journal_options {
@@ -196,6 +199,10 @@ bool fm_journal_is_slow(const fm_journal *journal);
 
 /// Whether the world belongs to another node now: nothing more is written or sent. Any thread.
 bool fm_journal_is_lost(const fm_journal *journal);
+
+/// The world that is about to be left stays this node's: its last batch is not what the next owner
+/// needs.
+void fm_journal_keep_owner(const fm_journal *journal);
 
 /// Whether nothing may be sent of the world, even without new rows: it may belong to another node.
 /// Any thread.

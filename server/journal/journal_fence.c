@@ -169,3 +169,11 @@ bool fm_journal_fence_end(fm_journal *journal, bool *is_silent)
     *is_silent = verdict == FM_FENCE_WAITING;
     return !*is_silent;
 }
+
+void fm_journal_keep_owner(const fm_journal *journal)
+{
+    const fm_journal_fence *fence = journal->journals->options.fence;
+    if (fence != NULL && fence->keep != NULL) {
+        fence->keep(fence->context, journal->number);
+    }
+}

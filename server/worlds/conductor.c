@@ -119,13 +119,16 @@ static void add_host(fm_conductor *conductor, fm_job *job, uint64_t now_ns)
 static void remove_host(fm_conductor *conductor, fm_job *job)
 {
     fm_host *host = job->host;
-    fm_following_end(host);
+    fm_following_discard(host);
     bool is_lost = host->recording.journal != NULL && fm_journal_is_lost(host->recording.journal);
     bool is_left = job->remove.is_left;
     fm_jobs_abandon(&conductor->mailbox, host, is_lost || is_left ? FM_ERR_MOVED : FM_ERR_NO_WORLD);
     if (is_left && (job->remove.with_keyframe || fm_recording_has_lost_track(host))) {
         fm_recording_flush(&conductor->mailbox, host); // a batch has room for one
-        fm_recording_add_last_keyframe(host, true);
+        bool made = fm_recording_add_last_keyframe(host, true);
+        if (!made && job->remove.with_keyframe) {
+            fm_recording_keep_owner(host);
+        }
     }
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         if (conductor->hosts[i] == host) {
@@ -405,7 +408,7 @@ static void say_stopped(fm_conductor *conductor)
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         fm_host *host = conductor->hosts[i];
         fm_following_end(host);
-        fm_recording_add_last_keyframe(host, false);
+        (void)fm_recording_add_last_keyframe(host, false);
         fm_recording_flush(&conductor->mailbox, host);
     }
     if (conductor->journals != NULL) {

@@ -286,16 +286,26 @@ static void find_track(fm_host *host)
            fm_log_uint("tick", host->tick));
 }
 
-void fm_recording_add_last_keyframe(fm_host *host, bool is_left)
+bool fm_recording_add_last_keyframe(fm_host *host, bool is_left)
 {
     if (host->recording.journal == NULL ||
         (fm_journal_has_failed(host->recording.journal) && !is_left)) {
-        return;
+        return false;
     }
     if (host->recording.unrecorded) {
         find_track(host);
-    } else if (host->tick > host->recording.keyframe_tick || host->recording.unkept_size > 0) {
-        (void)add_keyframe(host, NULL);
+        return !host->recording.unrecorded;
+    }
+    bool has_one = host->tick == host->recording.keyframe_tick && host->recording.unkept_size == 0;
+    return has_one || add_keyframe(host, NULL);
+}
+
+void fm_recording_keep_owner(const fm_host *host)
+{
+    fm_log(FM_LOG_WARNING, "world does not go to another node: no memory for its keyframe",
+           fm_log_uint("world", host->number), fm_log_uint("tick", host->tick));
+    if (host->recording.journal != NULL) {
+        fm_journal_keep_owner(host->recording.journal);
     }
 }
 

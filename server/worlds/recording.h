@@ -75,7 +75,12 @@ bool fm_recording_keep(fm_host *host, const fm_config *config);
 /// perhaps of a newer program, then has nothing to replay.
 ///
 /// @param is_left  another node gets the world: it reads the shared log, whatever the disk does
-void fm_recording_add_last_keyframe(fm_host *host, bool is_left);
+/// @return whether the journal ends with a keyframe now
+bool fm_recording_add_last_keyframe(fm_host *host, bool is_left);
+
+/// No keyframe could be made for the next owner, which needs one: the world continues on this node,
+/// once it is taken from its log.
+void fm_recording_keep_owner(const fm_host *host);
 
 /// Settles the world, which is about to be saved for a client, and makes a keyframe of it: a replay
 /// has to settle there as well. Does nothing when the world is settled.

@@ -8,6 +8,7 @@
 #include "tests/sim/etcd_log.h"
 #include "tests/sim/etcd_past.h"
 #include "tests/sim/memory.h"
+#include "tests/sim/neighbour.h"
 #include "tests/sim/rival.h"
 
 #include <inttypes.h>
@@ -44,7 +45,7 @@ typedef enum fate {
 struct link {
     bool is_used, is_open; // a closed one stays while its request is under way
     bool is_broken;        // the server's end gets an error
-    uint32_t member;
+    uint32_t member, node; // whom it connects
     sim_bytes request;
     sim_source source; // due: the request is carried out, or its answer arrives
     bool is_under_way, is_done;
@@ -58,7 +59,8 @@ static struct {
     sim_etcd_roughness rough;
     struct link links[LINKS_MAX];
     sim_source trouble, leases;
-    uint64_t frozen_until_ns, cut_until_ns, full_until_ns;
+    uint64_t frozen_until_ns, full_until_ns;
+    uint64_t cut_until_ns[SIM_NODES];
     uint64_t gone_until_ns[SIM_ETCD_MEMBERS];
     char waiter;    // what a task waits for that waits for several links
     int64_t looked; // revision at which a node looked last, for the bug old-look
@@ -73,7 +75,7 @@ static struct link *link_of(const fm_etcd_link *link)
 static bool is_reached(const struct link *link)
 {
     uint64_t now_ns = sim_now_ns();
-    return now_ns >= etcd.cut_until_ns && now_ns >= etcd.gone_until_ns[link->member];
+    return now_ns >= etcd.cut_until_ns[link->node] && now_ns >= etcd.gone_until_ns[link->member];
 }
 
 static uint64_t draw_delay_ns(void)
@@ -283,6 +285,7 @@ bool __wrap_fm_etcd_link_open(fm_etcd_link *link, const fm_etcd_access *access, 
     struct link *opened = &etcd.links[i];
     *opened = (struct link){.is_used = true,
                             .is_open = true,
+                            .node = sim_node(),
                             .member = (uint32_t)(host[strlen(host) - 1] - '1') % SIM_ETCD_MEMBERS,
                             .arrived_ns = SIM_NEVER};
     opened->source = (sim_source){.due_ns = SIM_NEVER, .happen = on_due, .owner = opened};
@@ -385,11 +388,25 @@ static void freeze(uint64_t now_ns)
     sim_trace("etcd is frozen until %" PRIu64, etcd.frozen_until_ns);
 }
 
+// One node, or both.
 static void cut_off(uint64_t now_ns)
 {
-    etcd.cut_until_ns = now_ns + sim_between(20, etcd.rough.cut_max_ms) * SIM_NS_MS;
+    uint64_t until_ns = now_ns + sim_between(20, etcd.rough.cut_max_ms) * SIM_NS_MS;
+    uint32_t which = sim_neighbour_lives() ? sim_between(1, 3) : 1; // a set of nodes
+    for (uint32_t i = 0; i < SIM_NODES; i++) {
+        etcd.cut_until_ns[i] = (which >> i & 1) != 0 ? until_ns : etcd.cut_until_ns[i];
+    }
     sim_note_fault(SIM_FAULT_CUT_OFF);
-    sim_trace("etcd is not reached until %" PRIu64, etcd.cut_until_ns);
+    sim_trace("etcd is not reached until %" PRIu64, until_ns);
+}
+
+static bool is_cut_off(uint64_t now_ns)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < SIM_NODES; i++) {
+        any |= now_ns < etcd.cut_until_ns[i];
+    }
+    return any;
 }
 
 static void on_trouble(void *owner)
@@ -404,7 +421,7 @@ static void on_trouble(void *owner)
     switch (sim_below(8)) {
     case 0:
     case 1:
-        if (now_ns >= etcd.cut_until_ns) {
+        if (!is_cut_off(now_ns)) {
             freeze(now_ns);
         }
         break;
@@ -465,7 +482,8 @@ void sim_etcd_set_rough(const sim_etcd_roughness *rough)
     uint64_t now_ns = sim_now_ns();
     etcd.rough = *rough;
     if (rough->calm_max_ms == 0) {
-        etcd.frozen_until_ns = etcd.cut_until_ns = etcd.full_until_ns = now_ns;
+        etcd.frozen_until_ns = etcd.full_until_ns = now_ns;
+        memset(etcd.cut_until_ns, 0, sizeof etcd.cut_until_ns);
         memset(etcd.gone_until_ns, 0, sizeof etcd.gone_until_ns);
     } else {
         etcd.trouble.due_ns = now_ns;
@@ -476,7 +494,7 @@ void sim_etcd_set_rough(const sim_etcd_roughness *rough)
 bool sim_etcd_is_in_trouble(void)
 {
     uint64_t now_ns = sim_now_ns();
-    return now_ns < etcd.frozen_until_ns || now_ns < etcd.cut_until_ns;
+    return now_ns < etcd.frozen_until_ns || is_cut_off(now_ns);
 }
 
 static bool is_below(uint32_t key, const char *prefix)

@@ -6,6 +6,7 @@
 #include "server/cluster/world_log_state.h"
 #include "server/journal/journal_batch.h"
 #include "tests/sim/ledger.h"
+#include "tests/sim/neighbour.h"
 #include "tests/sim/rival.h"
 
 #include <inttypes.h>
@@ -160,6 +161,7 @@ void sim_etcd_log_put(const sim_etcd_key *key)
         const sim_etcd_key *keyframe = sim_etcd_find(FM_WORLD_LOG_KEYFRAME_KEY, world);
         bool is_last = keyframe != NULL && u64_at(keyframe, KEYFRAME_TICK) == log_of(world)->tick;
         sim_rival_check_gift(world, key, is_last);
+        sim_neighbour_check_owner(world, key);
     }
 }
 

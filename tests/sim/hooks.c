@@ -7,6 +7,7 @@
 #include "server/worlds/recording.h"
 #include "tests/sim/etcd_store.h"
 #include "tests/sim/ledger.h"
+#include "tests/sim/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,6 +40,8 @@ void __wrap_fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansion
                         const fm_tick_clock *clock, fm_tick_report *report);
 
 uint64_t __wrap_fm_journal_boot(void);
+bool __real_fm_recording_add_last_keyframe(fm_host *host, bool is_left);
+bool __wrap_fm_recording_add_last_keyframe(fm_host *host, bool is_left);
 
 void (*sim_on_exit)(int code);
 
@@ -137,6 +140,20 @@ void __wrap_fm_recording_add_tick(fm_host *host, const fm_config *config,
 bool __wrap_fm_recording_hold(fm_host *host, fm_event *event)
 {
     return sim_bug_planted != SIM_BUG_EARLY_NEWS && __real_fm_recording_hold(host, event);
+}
+
+// One of four worlds that leave with a keyframe finds no memory for it.
+bool __wrap_fm_recording_add_last_keyframe(fm_host *host, bool is_left)
+{
+    bool fails = is_left && sim_etcd != NULL && fm_mix64(host->tick + host->number * 1000) % 4 == 0;
+    if (fails) {
+        sim_memory_fail(0, SIM_NEVER - 1);
+    }
+    bool made = __real_fm_recording_add_last_keyframe(host, is_left);
+    if (fails) {
+        sim_memory_fail(SIM_MEMORY_PLENTY, 0);
+    }
+    return made;
 }
 
 // A world has come back.

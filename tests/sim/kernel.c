@@ -41,6 +41,7 @@ struct sim_task {
     const void *thing; // WAITING: what for
     uint64_t until_ns; // WAITING: until when at most
     bool woken;
+    uint32_t node;
     char *stack; // owned
     ucontext_t context;
     void *fake_stack; // AddressSanitizer's
@@ -54,6 +55,7 @@ static struct {
     uint64_t hash;
     uint64_t steps;
 
+    uint32_t next_node; // of tasks that are made outside of tasks
     sim_task *tasks[SIM_TASKS_MAX];
     uint32_t task_count;
     sim_task *current;
@@ -241,6 +243,7 @@ sim_task *sim_task_create(const char *name, void *(*run)(void *argument), void *
     FM_ASSERT(kernel.task_count < SIM_TASKS_MAX);
     sim_task *task = map_memory(sizeof *task);
     *task = (sim_task){.name = name, .run = run, .argument = argument, .until_ns = kernel.now_ns};
+    task->node = kernel.current == NULL ? kernel.next_node : kernel.current->node;
     task->stack = map_memory(GUARD_SIZE + STACK_SIZE);
     mprotect(task->stack, GUARD_SIZE, PROT_NONE);
     getcontext(&task->context);
@@ -250,6 +253,16 @@ sim_task *sim_task_create(const char *name, void *(*run)(void *argument), void *
     kernel.tasks[kernel.task_count++] = task;
     sim_trace("thread %s begins", name);
     return task;
+}
+
+uint32_t sim_node(void)
+{
+    return kernel.current == NULL ? 0 : kernel.current->node;
+}
+
+void sim_kernel_set_node(uint32_t node)
+{
+    kernel.next_node = node;
 }
 
 sim_task *sim_task_current(void)

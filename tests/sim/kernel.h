@@ -22,6 +22,7 @@
 #define SIM_NS_S        UINT64_C(1000000000)
 #define SIM_TASKS_MAX   64u
 #define SIM_SOURCES_MAX 4096u
+#define SIM_NODES       2u // that are simulated at most
 
 // How rough the run is.
 typedef struct sim_roughness {
@@ -80,6 +81,13 @@ typedef struct sim_task sim_task;
 
 /// Makes a task, which begins to run later. Release it with sim_task_release().
 sim_task *sim_task_create(const char *name, void *(*run)(void *argument), void *argument);
+
+/// The node that the running task belongs to: that of the task that made it. Outside of tasks it is
+/// the first one, 0.
+uint32_t sim_node(void);
+
+/// Tasks that are made outside of tasks belong to this node from now on.
+void sim_kernel_set_node(uint32_t node);
 
 /// The running task; NULL outside of tasks.
 sim_task *sim_task_current(void);

@@ -23,8 +23,9 @@ typedef struct sim_ledger_world {
     uint64_t agents[SIM_LEDGER_AGENTS_MAX]; // ids told
     uint32_t agent_count, agent_before;     // now, and at the last machine's end
     uint64_t back_ns;                       // when it came back; 0: it has not
-    uint64_t digests[SIM_LEDGER_TICKS_MAX]; // by tick % SIM_LEDGER_TICKS_MAX
-    uint64_t ticks[SIM_LEDGER_TICKS_MAX];
+    // By node, and tick % SIM_LEDGER_TICKS_MAX: a node that has lost a world and does not know it
+    // computes ticks that nobody sees.
+    uint64_t digests[SIM_NODES][SIM_LEDGER_TICKS_MAX], ticks[SIM_NODES][SIM_LEDGER_TICKS_MAX];
 } sim_ledger_world;
 
 typedef struct sim_ledger {

@@ -17,6 +17,7 @@
 #include "tests/sim/ledger.h"
 #include "tests/sim/loop.h"
 #include "tests/sim/memory.h"
+#include "tests/sim/neighbour.h"
 #include "tests/sim/net.h"
 #include "tests/sim/openssl.h"
 #include "tests/sim/pages.h"
@@ -60,6 +61,9 @@ static void *run_server(void *argument)
 // The server has called _exit(): the process is over, whatever its other threads do.
 static void on_exit_called(int code)
 {
+    if (sim_node() != 0) {
+        sim_fail("the neighbour exits with %d", code);
+    }
     server.exit_code = code;
     server.at_once = true;
     sim_trace("the server exits with %d", code);
@@ -134,11 +138,11 @@ static void end_server(void)
     }
     sim_actors_expect_end();
     sim_pages_expect_end();
-    sim_signal(plan.seed % 2 == 0 ? SIGTERM : SIGINT);
+    sim_signal(0, plan.seed % 2 == 0 ? SIGTERM : SIGINT);
     if (plan.ending == SIM_ENDS_AT_ONCE) {
         pass(sim_below(100) * SIM_NS_MS, "between two signals");
         if (!server_is_over(NULL)) {
-            sim_signal(SIGTERM);
+            sim_signal(0, SIGTERM);
         }
     }
     uint64_t grace_ns = (uint64_t)(plan.config.grace_s * 1e9);
@@ -146,6 +150,9 @@ static void end_server(void)
     uint64_t limit_ns = sim_now_ns() + grace_ns + drain_ns + END_EXTRA_NS +
                         plan.roughness.stall_max_us * 20000ull + plan.disk.slow_max_us * 100000ull;
     sim_run(server_is_over, NULL, limit_ns, "the server's end");
+    if (!server.at_once) {
+        sim_neighbour_end();
+    }
 }
 
 // ---- a life ------------------------------------------------------------------------------------
@@ -200,6 +207,7 @@ static void calm_down(void)
     if (plan.is_node) {
         sim_etcd_set_rough(&(sim_etcd_roughness){.delay_max_us = 500});
     }
+    sim_neighbour_end();
     sim_pages_calm();
     sim_strangers_calm();
     sim_actors_calm();
@@ -238,6 +246,9 @@ static bool live(void)
     sim_actors_begin();
     sim_pages_begin(&plan);
     sim_strangers_begin(&plan);
+    if (sim_node_count > 1) {
+        sim_neighbour_begin(&plan);
+    }
     pass(plan.chaos_ns, "chaos");
     if (plan.ending == SIM_ENDS_KILLED || plan.ending == SIM_ENDS_IN_DARK) {
         crash();

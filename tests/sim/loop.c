@@ -19,7 +19,7 @@
 // What a callback costs that moves no bytes: nothing is free.
 #define CALLBACK_NS (5 * SIM_NS_US)
 
-static struct {
+struct loop {
     uv_loop_t *uv;
     sim_handle *handles[HANDLES_MAX]; // owned
     uint32_t handle_count;
@@ -30,13 +30,23 @@ static struct {
     uint32_t working, work_count;
     sim_task *pool[POOL_THREADS];
     bool wake; // something happened since the loop last looked
-} loop;
+};
 
-static const char wakes; // what the loop waits for
+static struct loop loops[SIM_NODES];
 
+static const char wakes; // what the loops wait for
+
+static struct loop *own(void)
+{
+    return &loops[sim_node()];
+}
+
+// All of them: it may be called outside of tasks.
 void sim_loop_wake(void)
 {
-    loop.wake = true;
+    for (uint32_t i = 0; i < SIM_NODES; i++) {
+        loops[i].wake = true;
+    }
     sim_wake(&wakes);
 }
 
@@ -44,7 +54,7 @@ void sim_loop_wake(void)
 
 sim_handle *sim_handle_init(uv_loop_t *uv, void *memory, uv_handle_type type)
 {
-    FM_ASSERT(loop.handle_count < HANDLES_MAX && uv == loop.uv);
+    FM_ASSERT(own()->handle_count < HANDLES_MAX && uv == own()->uv);
     sim_handle *handle = sim_own_allocate(sizeof *handle);
     uv_handle_t *head = memory;
     *handle = (sim_handle){.handle = head};
@@ -52,7 +62,7 @@ sim_handle *sim_handle_init(uv_loop_t *uv, void *memory, uv_handle_type type)
     head->type = type;
     head->close_cb = NULL;
     head->u.reserved[0] = handle;
-    loop.handles[loop.handle_count++] = handle;
+    own()->handles[own()->handle_count++] = handle;
     return handle;
 }
 
@@ -81,18 +91,18 @@ int uv_is_active(const uv_handle_t *memory)
 
 void uv_walk(uv_loop_t *uv, uv_walk_cb callback, void *context)
 {
-    FM_ASSERT(uv == loop.uv);
-    for (uint32_t i = 0; i < loop.handle_count; i++) {
-        callback(loop.handles[i]->handle, context);
+    FM_ASSERT(uv == own()->uv);
+    for (uint32_t i = 0; i < own()->handle_count; i++) {
+        callback(own()->handles[i]->handle, context);
     }
 }
 
 // Calls the close callbacks of the handles that are closing when it begins.
 static void close_handles(void)
 {
-    uint32_t count = loop.handle_count;
+    uint32_t count = own()->handle_count;
     for (uint32_t i = 0; i < count; i++) {
-        sim_handle *handle = loop.handles[i];
+        sim_handle *handle = own()->handles[i];
         if (!handle->is_closing || handle->is_closed) {
             continue;
         }
@@ -105,14 +115,14 @@ static void close_handles(void)
         }
     }
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < loop.handle_count; i++) {
-        if (loop.handles[i]->is_closed) {
-            sim_own_release(loop.handles[i]);
+    for (uint32_t i = 0; i < own()->handle_count; i++) {
+        if (own()->handles[i]->is_closed) {
+            sim_own_release(own()->handles[i]);
         } else {
-            loop.handles[kept++] = loop.handles[i];
+            own()->handles[kept++] = own()->handles[i];
         }
     }
-    loop.handle_count = kept;
+    own()->handle_count = kept;
 }
 
 // ---- timers ------------------------------------------------------------------------------------
@@ -130,9 +140,9 @@ int uv_timer_start(uv_timer_t *timer, uv_timer_cb callback, uint64_t timeout_ms,
         return UV_EINVAL;
     }
     timer->timer_cb = callback;
-    timer->timeout = loop.now_ms + timeout_ms;
+    timer->timeout = own()->now_ms + timeout_ms;
     timer->repeat = repeat_ms;
-    timer->start_id = loop.timer_last++;
+    timer->start_id = own()->timer_last++;
     handle->is_active = true;
     return 0;
 }
@@ -147,11 +157,11 @@ int uv_timer_stop(uv_timer_t *timer)
 static uv_timer_t *first_timer(void)
 {
     uv_timer_t *first = NULL;
-    for (uint32_t i = 0; i < loop.handle_count; i++) {
-        if (loop.handles[i]->handle->type != UV_TIMER || !loop.handles[i]->is_active) {
+    for (uint32_t i = 0; i < own()->handle_count; i++) {
+        if (own()->handles[i]->handle->type != UV_TIMER || !own()->handles[i]->is_active) {
             continue;
         }
-        uv_timer_t *timer = (uv_timer_t *)loop.handles[i]->handle;
+        uv_timer_t *timer = (uv_timer_t *)own()->handles[i]->handle;
         if (first == NULL || timer->timeout < first->timeout ||
             (timer->timeout == first->timeout && timer->start_id < first->start_id)) {
             first = timer;
@@ -162,7 +172,7 @@ static uv_timer_t *first_timer(void)
 
 static void run_timers(void)
 {
-    for (uv_timer_t *timer = first_timer(); timer != NULL && timer->timeout <= loop.now_ms;
+    for (uv_timer_t *timer = first_timer(); timer != NULL && timer->timeout <= own()->now_ms;
          timer = first_timer()) {
         sim_handle_of(timer)->is_active = false;
         if (timer->repeat > 0) {
@@ -213,11 +223,12 @@ int uv_signal_stop(uv_signal_t *signal)
     return 0;
 }
 
-void sim_signal(int number)
+void sim_signal(uint32_t node, int number)
 {
+    struct loop *loop = &loops[node];
     sim_trace("signal %d", number);
-    for (uint32_t i = 0; i < loop.handle_count; i++) {
-        sim_handle *handle = loop.handles[i];
+    for (uint32_t i = 0; i < loop->handle_count; i++) {
+        sim_handle *handle = loop->handles[i];
         if (handle->handle->type == UV_SIGNAL && handle->is_active &&
             ((uv_signal_t *)handle->handle)->signum == number) {
             handle->signals++;
@@ -271,9 +282,9 @@ static void *work_on(void *argument)
     sim_preempt();
     work->work_cb(work);
     sim_preempt();
-    work->work_req.wq[0] = loop.done_first;
-    loop.done_first = work;
-    loop.working--;
+    work->work_req.wq[0] = own()->done_first;
+    own()->done_first = work;
+    own()->working--;
     sim_loop_wake();
     return NULL;
 }
@@ -281,9 +292,9 @@ static void *work_on(void *argument)
 static void release_idle_threads(void)
 {
     for (uint32_t i = 0; i < POOL_THREADS; i++) {
-        if (loop.pool[i] != NULL && sim_task_is_done(loop.pool[i])) {
-            sim_task_release(loop.pool[i]);
-            loop.pool[i] = NULL;
+        if (own()->pool[i] != NULL && sim_task_is_done(own()->pool[i])) {
+            sim_task_release(own()->pool[i]);
+            own()->pool[i] = NULL;
         }
     }
 }
@@ -291,12 +302,12 @@ static void release_idle_threads(void)
 static void give_work(void)
 {
     release_idle_threads();
-    for (uint32_t i = 0; i < POOL_THREADS && loop.work_first != NULL; i++) {
-        if (loop.pool[i] == NULL) {
-            uv_work_t *work = loop.work_first;
-            loop.work_first = work->work_req.wq[0];
-            loop.working++;
-            loop.pool[i] = sim_task_create("pool", work_on, work);
+    for (uint32_t i = 0; i < POOL_THREADS && own()->work_first != NULL; i++) {
+        if (own()->pool[i] == NULL) {
+            uv_work_t *work = own()->work_first;
+            own()->work_first = work->work_req.wq[0];
+            own()->working++;
+            own()->pool[i] = sim_task_create("pool", work_on, work);
         }
     }
 }
@@ -307,13 +318,13 @@ int uv_queue_work(uv_loop_t *uv, uv_work_t *work, uv_work_cb run, uv_after_work_
     work->work_cb = run;
     work->after_work_cb = after;
     work->work_req.wq[0] = NULL;
-    if (loop.work_first == NULL) {
-        loop.work_first = work;
+    if (own()->work_first == NULL) {
+        own()->work_first = work;
     } else {
-        loop.work_last->work_req.wq[0] = work;
+        own()->work_last->work_req.wq[0] = work;
     }
-    loop.work_last = work;
-    loop.work_count++;
+    own()->work_last = work;
+    own()->work_count++;
     give_work();
     sim_preempt();
     return 0;
@@ -322,9 +333,9 @@ int uv_queue_work(uv_loop_t *uv, uv_work_t *work, uv_work_cb run, uv_after_work_
 // The job that was done last comes first: libuv does not promise an order.
 static void finish_work(void)
 {
-    uv_work_t *work = loop.done_first;
-    loop.done_first = work->work_req.wq[0];
-    loop.work_count--;
+    uv_work_t *work = own()->done_first;
+    own()->done_first = work->work_req.wq[0];
+    own()->work_count--;
     work->after_work_cb(work, 0);
     give_work();
 }
@@ -333,23 +344,23 @@ static void finish_work(void)
 
 int uv_loop_init(uv_loop_t *uv)
 {
-    memset(&loop, 0, sizeof loop);
-    loop.uv = uv;
-    loop.now_ms = sim_now_ns() / SIM_NS_MS;
+    memset(own(), 0, sizeof *own());
+    own()->uv = uv;
+    own()->now_ms = sim_now_ns() / SIM_NS_MS;
     return 0;
 }
 
 int uv_loop_close(uv_loop_t *uv)
 {
     (void)uv;
-    if (loop.handle_count > 0 || loop.work_count > 0) {
-        sim_fail("the loop is closed with %u handles", loop.handle_count);
+    if (own()->handle_count > 0 || own()->work_count > 0) {
+        sim_fail("the loop is closed with %u handles", own()->handle_count);
     }
-    while (loop.working > 0) {
+    while (own()->working > 0) {
         sim_wait(&wakes, SIM_NEVER);
     }
     release_idle_threads();
-    loop.uv = NULL;
+    own()->uv = NULL;
     return 0;
 }
 
@@ -400,11 +411,11 @@ static bool poll_once(void)
 {
     sim_handle *ready[HANDLES_MAX];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < loop.handle_count; i++) {
-        if (is_ready(loop.handles[i])) {
+    for (uint32_t i = 0; i < own()->handle_count; i++) {
+        if (is_ready(own()->handles[i])) {
             uint32_t at = sim_below(++count);
             ready[count - 1] = ready[at];
-            ready[at] = loop.handles[i];
+            ready[at] = own()->handles[i];
         }
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -413,8 +424,8 @@ static bool poll_once(void)
             sim_preempt();
         }
     }
-    bool worked = loop.done_first != NULL;
-    while (loop.done_first != NULL) {
+    bool worked = own()->done_first != NULL;
+    while (own()->done_first != NULL) {
         finish_work();
         sim_preempt();
     }
@@ -429,17 +440,17 @@ void uv_stop(uv_loop_t *uv)
 
 static bool is_alive(void)
 {
-    bool alive = loop.work_count > 0;
-    for (uint32_t i = 0; i < loop.handle_count; i++) {
-        alive |= loop.handles[i]->is_active || loop.handles[i]->is_closing;
+    bool alive = own()->work_count > 0;
+    for (uint32_t i = 0; i < own()->handle_count; i++) {
+        alive |= own()->handles[i]->is_active || own()->handles[i]->is_closing;
     }
     return alive;
 }
 
 static bool has_closing(void)
 {
-    for (uint32_t i = 0; i < loop.handle_count; i++) {
-        if (loop.handles[i]->is_closing) {
+    for (uint32_t i = 0; i < own()->handle_count; i++) {
+        if (own()->handles[i]->is_closing) {
             return true;
         }
     }
@@ -448,13 +459,13 @@ static bool has_closing(void)
 
 int uv_run(uv_loop_t *uv, uv_run_mode mode)
 {
-    FM_ASSERT(uv == loop.uv && mode == UV_RUN_DEFAULT);
+    FM_ASSERT(uv == own()->uv && mode == UV_RUN_DEFAULT);
     while (is_alive()) {
-        loop.now_ms = sim_now_ns() / SIM_NS_MS;
+        own()->now_ms = sim_now_ns() / SIM_NS_MS;
         run_timers();
-        loop.wake = false;
+        own()->wake = false;
         bool worked = poll_once();
-        if (!worked && !loop.wake && !has_closing() && is_alive()) {
+        if (!worked && !own()->wake && !has_closing() && is_alive()) {
             const uv_timer_t *timer = first_timer();
             sim_wait(&wakes, timer == NULL ? SIM_NEVER : timer->timeout * SIM_NS_MS);
         }
@@ -475,9 +486,9 @@ int uv_resident_set_memory(size_t *size)
 size_t sim_stream_unsent_max(void)
 {
     size_t most = 0;
-    for (uint32_t i = 0; i < loop.handle_count; i++) {
-        if (loop.handles[i]->handle->type == UV_TCP) {
-            size_t size = ((const uv_stream_t *)loop.handles[i]->handle)->write_queue_size;
+    for (uint32_t i = 0; i < own()->handle_count; i++) {
+        if (own()->handles[i]->handle->type == UV_TCP) {
+            size_t size = ((const uv_stream_t *)own()->handles[i]->handle)->write_queue_size;
             most = size > most ? size : most;
         }
     }

@@ -52,8 +52,8 @@ void sim_stream_cancel(sim_handle *stream);
 
 // For scenarios.
 
-/// Sends the process a signal.
-void sim_signal(int number);
+/// Sends a node a signal.
+void sim_signal(uint32_t node, int number);
 
 /// Bytes that wait in the queue of the fullest stream.
 size_t sim_stream_unsent_max(void);

@@ -5,6 +5,7 @@
 //   sim --twice A..B               each of them twice: both traces must be the same
 //   sim --bug NAME --seeds A..B    with a bug planted (bugs.h), which some seed must find
 //   sim --cluster ...              the server is a node of a cluster, with a simulated etcd
+//   sim --cluster --nodes 2 ...    two servers (neighbour.h)
 //   sim --etcd                     that etcd alone: requests are read, answers printed (etcd_ask.h)
 //
 // The exit code is 0 when no check failed; with a bug, when one failed. A seed that fails is
@@ -14,6 +15,7 @@
 #include "tests/sim/etcd_store.h"
 #include "tests/sim/ledger.h"
 #include "tests/sim/life.h"
+#include "tests/sim/neighbour.h"
 #include "tests/sim/openssl.h"
 #include "tests/sim/sockets.h"
 
@@ -52,7 +54,8 @@ static bool is_cluster;
 static _Noreturn void usage(void)
 {
     fprintf(stderr,
-            "usage: %s [--cluster] [--bug NAME] --seed N [--trace] | --seeds A..B [--jobs N] | "
+            "usage: %s [--cluster [--nodes 2]] [--bug NAME] --seed N [--trace] | --seeds A..B "
+            "[--jobs N] | "
             "--twice A..B | --etcd\n",
             program);
 #define X(name, option, text) fprintf(stderr, "  --bug %-12s %s\n", option, text);
@@ -112,6 +115,9 @@ static void parse(int argc, char **argv, struct options *options)
         } else if (strcmp(argv[i], "--bug") == 0) {
             sim_bug_planted = bug_by_name(value);
             i++;
+        } else if (strcmp(argv[i], "--nodes") == 0) {
+            sim_node_count = (uint32_t)strtoul(value, NULL, 10);
+            i++;
         } else if (strcmp(argv[i], "--jobs") == 0) {
             options->jobs = (uint32_t)strtoul(value, NULL, 10);
             i++;
@@ -119,7 +125,8 @@ static void parse(int argc, char **argv, struct options *options)
             usage();
         }
     }
-    if (options->last == 0 || options->jobs < 1 || options->jobs > JOBS_MAX) {
+    bool can_have_nodes = sim_node_count >= 1 && sim_node_count <= (is_cluster ? SIM_NODES : 1);
+    if (!can_have_nodes || options->last == 0 || options->jobs < 1 || options->jobs > JOBS_MAX) {
         usage();
     }
 }
@@ -149,13 +156,25 @@ static void print_sums(const sim_result *result)
 
 // ---- processes ---------------------------------------------------------------------------------
 
+static void empty_folder(const char *folder)
+{
+    char path[300];
+    DIR *files = opendir(folder);
+    for (const struct dirent *entry = files == NULL ? NULL : readdir(files); entry != NULL;
+         entry = readdir(files)) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        unlink(path);
+    }
+    if (files != NULL) {
+        closedir(files);
+    }
+}
+
 static void remove_folder(const char *folder)
 {
-    DIR *files = opendir(".");
-    for (const struct dirent *entry = readdir(files); entry != NULL; entry = readdir(files)) {
-        unlink(entry->d_name);
-    }
-    closedir(files);
+    empty_folder(SIM_NEIGHBOUR_FOLDER);
+    rmdir(SIM_NEIGHBOUR_FOLDER);
+    empty_folder(".");
     rmdir(folder);
 }
 
@@ -236,10 +255,10 @@ static bool end(struct job *job, sim_result *result)
     if (whole && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         return true;
     }
-    printf("seed %" PRIu64 " FAILED (%s %d). To replay it: %s%s --seed %" PRIu64 " --trace\n",
+    printf("seed %" PRIu64 " FAILED (%s %d). To replay it: %s%s%s --seed %" PRIu64 " --trace\n",
            job->seed, WIFSIGNALED(status) ? "signal" : "exit code",
            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), program,
-           is_cluster ? " --cluster" : "", job->seed);
+           is_cluster ? " --cluster" : "", sim_node_count > 1 ? " --nodes 2" : "", job->seed);
     fflush(stdout);
     return false;
 }

@@ -22,6 +22,7 @@
 typedef enum sim_port {
     SIM_PORT_TCP,
     SIM_PORT_HTTP,
+    SIM_PORT_NEIGHBOUR, // the second node's; no client connects to it
     SIM_PORT_COUNT,
 } sim_port;
 

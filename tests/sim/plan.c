@@ -2,6 +2,7 @@
 
 #include "tests/sim/plan.h"
 
+#include "tests/sim/neighbour.h"
 #include "tests/sim/openssl.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 
 #define ADMIN_TOKEN "0123456789abcdef-admin"
 
-static void set(fm_config *config, const char *name, const char *text)
+void sim_plan_set(fm_config *config, const char *name, const char *text)
 {
     char error[FM_CONFIG_ERROR_SIZE];
     const fm_config_key *key = fm_config_key_find(name);
@@ -23,14 +24,14 @@ static void set_uint(fm_config *config, const char *name, uint64_t value)
 {
     char text[32];
     snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    set(config, name, text);
+    sim_plan_set(config, name, text);
 }
 
 static void set_tenths(fm_config *config, const char *name, uint32_t tenths)
 {
     char text[32];
     snprintf(text, sizeof text, "%u.%u", tenths / 10, tenths % 10);
-    set(config, name, text);
+    sim_plan_set(config, name, text);
 }
 
 static void draw_limits(fm_config *config)
@@ -65,7 +66,7 @@ static void draw_config(sim_plan *plan)
 {
     fm_config *config = &plan->config;
     *config = fm_config_default();
-    set(config, "log_level", "debug");
+    sim_plan_set(config, "log_level", "debug");
     set_uint(config, "workers", sim_chance(800) ? 1 : sim_between(2, 3));
     draw_limits(config);
     draw_times(config);
@@ -110,9 +111,12 @@ static void draw_journal(sim_plan *plan)
         return;
     }
     fm_config *config = &plan->config;
-    set(config, "journal_dir", ".");
-    set(config, "durability", sim_chance(700) ? "tick" : sim_chance(500) ? "interval" : "none");
-    set(config, "journal_on_error", sim_chance(600) ? "pause" : "read_only");
+    sim_plan_set(config, "journal_dir", ".");
+    sim_plan_set(config, "durability",
+                 sim_chance(700)   ? "tick"
+                 : sim_chance(500) ? "interval"
+                                   : "none");
+    sim_plan_set(config, "journal_on_error", sim_chance(600) ? "pause" : "read_only");
     set_uint(config, "journal_interval_ms", sim_between(10, 300));
     set_uint(config, "keyframe_ticks", sim_between(10, 60));
     plan->crash_count = sim_chance(700) ? sim_between(1, 2) : 0;
@@ -131,7 +135,7 @@ static void draw_http(sim_plan *plan)
 {
     plan->has_http = sim_chance(500);
     if (plan->has_http) {
-        set(&plan->config, "http", "127.0.0.1:7422");
+        sim_plan_set(&plan->config, "http", "127.0.0.1:7422");
         set_uint(&plan->config, "http_connections_max",
                  sim_chance(850) ? SIM_HTTP_ROOMY : sim_between(4, 16));
     }
@@ -141,7 +145,7 @@ static void draw_tls(sim_plan *plan)
 {
     plan->has_tls = sim_chance(300);
     if (plan->has_tls) {
-        set(&plan->config, "tls_certificate", sim_certificate());
+        sim_plan_set(&plan->config, "tls_certificate", sim_certificate());
     }
 }
 
@@ -154,12 +158,12 @@ static void draw_cluster(sim_plan *plan)
         return;
     }
     if (config->journal_dir[0] == '\0') {
-        set(config, "journal_dir", ".");
+        sim_plan_set(config, "journal_dir", ".");
         set_uint(config, "keyframe_ticks", sim_between(10, 60));
     }
-    set(config, "journal_on_error", "pause");
-    set(config, "cluster_name", SIM_ETCD_CLUSTER);
-    set(config, "cluster_endpoints", "10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379");
+    sim_plan_set(config, "journal_on_error", "pause");
+    sim_plan_set(config, "cluster_name", SIM_ETCD_CLUSTER);
+    sim_plan_set(config, "cluster_endpoints", "10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379");
     set_tenths(config, "cluster_drain_s", sim_below(30));
     plan->crash_count = sim_chance(600) ? sim_between(1, 2) : 0;
 }
@@ -170,7 +174,7 @@ static void draw_etcd(sim_plan *plan, uint32_t life)
         return;
     }
     sim_etcd_roughness *rough = &plan->etcd;
-    set(&plan->config, "cluster_node", life % 2 == 1 && sim_chance(500) ? "other" : "one");
+    sim_plan_set(&plan->config, "cluster_node", life % 2 == 1 && sim_chance(500) ? "other" : "one");
     plan->is_elsewhere = life > 0 && sim_chance(500);
     plan->memory_fails_at_start = false;
     plan->turn_max_us = 1000u << sim_between(4, 7);
@@ -201,6 +205,13 @@ static void draw_etcd(sim_plan *plan, uint32_t life)
         rough->calm_max_ms = 1000;
         rough->freeze_max_ms = rough->cut_max_ms = 5000;
         plan->chaos_ns = 8 * SIM_NS_S;
+    }
+    if (sim_node_count > 1) { // each may be without etcd until its lease has ended
+        rough->has_rival = rough->has_moves = false;
+        rough->calm_max_ms = sim_between(500, 3000);
+        rough->freeze_max_ms = sim_between(20, 4000);
+        rough->cut_max_ms = sim_between(3000, 7000);
+        plan->chaos_ns = sim_between(3000, 12000) * SIM_NS_MS;
     }
 }
 

@@ -55,6 +55,9 @@ typedef struct sim_plan {
 /// @param life  number of machines before this one
 void sim_plan_draw(sim_plan *plan, uint64_t seed, uint32_t life);
 
+/// Changes a setting; the value must be good.
+void sim_plan_set(fm_config *config, const char *name, const char *text);
+
 /// A link that is quick enough for a prompt client, and a random one.
 sim_link sim_plan_prompt_link(void);
 sim_link sim_plan_any_link(void);

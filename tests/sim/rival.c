@@ -3,6 +3,7 @@
 #include "tests/sim/rival.h"
 
 #include "server/cluster/world_log_state.h"
+#include "tests/sim/neighbour.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,8 +72,11 @@ void __wrap_fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns)
     if (until_ns > sim_now_ns()) {
         check_owners(store);
     }
-    rival.store = store;
-    rival.sure_until_ns = until_ns;
+    if (sim_node() == 0) {
+        rival.store = store;
+        rival.sure_until_ns = until_ns;
+    }
+    sim_neighbour_note_sure(store, until_ns);
     __real_fm_world_log_set_sure(store, until_ns);
 }
 
