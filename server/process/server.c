@@ -643,6 +643,7 @@ static bool create_conductors(struct server *server)
     const fm_journal_fence *fence =
         hub->log_store == NULL ? NULL : fm_world_log_store_fence(hub->log_store);
     if (fm_conductor_create(hub->config, fence, wake_loop, server, &hub->conductor) != FM_OK) {
+        fm_membership_end(hub);
         return false;
     }
     if (hub->config->journal_dir[0] == '\0' ||
@@ -651,6 +652,7 @@ static bool create_conductors(struct server *server)
     }
     fm_conductor_stop(hub->conductor);
     fm_conductor_destroy(hub->conductor);
+    fm_membership_end(hub);
     return false;
 }
 
