@@ -55,7 +55,8 @@ static void tell(const fm_cli *cli, const char *name, const fm_mirror *view,
     }
     printf("%s: %ux%u cells", name, view->rect.width, view->rect.height);
     if (cells > 0) {
-        printf(", %s%s of them searched", cells == SEARCH_CELLS_MAX ? "the first " : "",
+        printf(cells == SEARCH_CELLS_MAX ? ", and the first %s cells of the search"
+                                         : ", %s of them searched",
                fm_report_grouped(cells));
     }
     putchar('\n');
