@@ -23,8 +23,9 @@
 #include <string.h>
 
 #define UNITS_MAX   8192u
-#define REACH       4u   // cells
-#define STILL_TICKS 600u // without leaving them
+#define REACH       4u     // cells
+#define STILL_TICKS 600u   // without leaving them
+#define TRIES_MAX   65536u // draws of a place for a unit
 #define SIDE_MIN    32u
 #define SIDE_MAX    1024u
 #define SIDE        256u // cells, of the generated map
@@ -50,6 +51,12 @@ struct unit {
     uint32_t anchored; // tick
     uint32_t size;     // cells a side
     bool is_still;     // longer than STILL_TICKS, and counted
+};
+
+// Where units of one size may begin.
+struct ground {
+    uint32_t largest; // number of the piece with the most places
+    uint32_t *pieces; // of each place of a unit's north-west cell, its number; 0: none fits there
 };
 
 struct game {
@@ -103,6 +110,82 @@ static void give_order(struct unit *unit)
     unit->is_still = false;
 }
 
+// ---- where units begin --------------------------------------------------------------------------
+
+static uint32_t index_of(fm_cell cell)
+{
+    return fm_cell_y(cell) * game.grid->width + fm_cell_x(cell);
+}
+
+static bool fits(fm_cell cell, uint32_t size)
+{
+    uint32_t x = fm_cell_x(cell), y = fm_cell_y(cell);
+    if (x + size > game.grid->width || y + size > game.grid->height) {
+        return false;
+    }
+    for (uint32_t i = 0; i < size * size; i++) {
+        if (fm_grid_is_blocked(game.grid, fm_cell_at(x + i % size, y + i / size))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Gives all places a number that straight steps lead to from one. Returns how many there are.
+static uint32_t flood(struct ground *ground, fm_cell *queue, fm_cell from, uint32_t size,
+                      uint32_t number)
+{
+    uint32_t count = 0;
+    ground->pieces[index_of(from)] = number;
+    queue[count++] = from;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d += 2) {
+            fm_cell next = fm_cell_step(queue[i], d);
+            bool is_inside =
+                fm_cell_x(next) < game.grid->width && fm_cell_y(next) < game.grid->height;
+            if (is_inside && ground->pieces[index_of(next)] == 0 && fits(next, size)) {
+                ground->pieces[index_of(next)] = number;
+                queue[count++] = next;
+            }
+        }
+    }
+    return count;
+}
+
+static void survey(struct ground *ground, uint32_t size)
+{
+    uint32_t cell_count = game.grid->width * game.grid->height, number = 0, most = 0;
+    fm_cell *queue = calloc(cell_count, sizeof *queue);
+    ground->pieces = calloc(cell_count, sizeof *ground->pieces);
+    if (queue == NULL || ground->pieces == NULL) {
+        fm_lab_check(game.lab, FM_ERR_NO_MEMORY, "ground");
+    }
+    for (uint32_t i = 0; i < cell_count; i++) {
+        fm_cell cell = fm_cell_at(i % game.grid->width, i / game.grid->width);
+        if (ground->pieces[i] != 0 || !fits(cell, size)) {
+            continue;
+        }
+        uint32_t count = flood(ground, queue, cell, size, ++number);
+        if (count > most) {
+            most = count;
+            ground->largest = number;
+        }
+    }
+    free(queue);
+}
+
+static fm_cell draw_place(struct ground *ground, uint32_t size)
+{
+    if (ground->pieces == NULL) {
+        survey(ground, size);
+    }
+    fm_cell cell = draw_cell();
+    for (uint32_t i = 0; i < TRIES_MAX && ground->pieces[index_of(cell)] != ground->largest; i++) {
+        cell = draw_cell();
+    }
+    return cell;
+}
+
 static fm_grid *make_map(const fm_lab *lab)
 {
     const char *map = fm_lab_value(lab, "map");
@@ -145,6 +228,23 @@ static uint32_t draw_class(const fm_lab *lab)
     return lot < 70 ? 0 : lot < 90 ? 1 : lot < 97 ? 2 : 3;
 }
 
+// A place that is taken is drawn again.
+static void spawn(struct unit *unit, struct ground *ground, uint32_t team, uint32_t class_index)
+{
+    fm_command command = {.kind = FM_COMMAND_SPAWN,
+                          .team = team,
+                          .cells = &unit->cell,
+                          .cell_count = 1,
+                          .class_index = class_index};
+    fm_command_result result = {0};
+    for (uint32_t i = 0; i < TRIES_MAX && unit->id.index1 == 0; i++) {
+        unit->cell = draw_place(ground, unit->size);
+        result = (fm_command_result){.spawned = &unit->id};
+        fm_world_apply(game.world, &command, &result);
+    }
+    fm_lab_check(game.lab, result.status, "no place for a unit");
+}
+
 static void set_up(const fm_lab *lab)
 {
     game = (struct game){.lab = lab, .random = fm_random_seed(lab->seed)};
@@ -159,21 +259,17 @@ static void set_up(const fm_lab *lab)
     for (uint32_t i = 0; i < teams; i++) {
         apply(&(fm_command){.kind = FM_COMMAND_TEAM}, &result);
     }
+    struct ground grounds[FM_CLASS_SIZE_MAX] = {0};
     for (uint32_t i = 0; i < game.count; i++) {
         struct unit *unit = &game.units[i];
-        unit->cell = draw_cell();
         uint32_t class_index = draw_class(lab);
-        fm_command spawn = {.kind = FM_COMMAND_SPAWN,
-                            .team = i % teams + 1,
-                            .cells = &unit->cell,
-                            .cell_count = 1,
-                            .class_index = class_index,
-                            .placing = FM_PLACE_NEAREST};
         unit->size = rules.classes[class_index].size;
-        result = (fm_command_result){.spawned = &unit->id};
-        apply(&spawn, &result);
+        spawn(unit, &grounds[unit->size - 1], i % teams + 1, class_index);
         game.by_slot[unit->id.index1 - 1] = i;
         give_order(unit);
+    }
+    for (uint32_t i = 0; i < FM_CLASS_SIZE_MAX; i++) {
+        free(grounds[i].pieces);
     }
 }
 
