@@ -6,6 +6,7 @@
 #include "core/crowd/patience.h"
 #include "core/crowd/preferences.h"
 #include "core/crowd/step.h"
+#include "core/crowd/turns.h"
 #include "core/orders/homecoming.h"
 #include "core/orders/order_kinds.h"
 #include "core/world/world_classes.h"
@@ -19,7 +20,7 @@ bool fm_crowd_reserve(fm_world *world, uint32_t agent_count)
     return world->crowd.occupancy == NULL ||
            (FM_RESERVE(world, world->crowd.movers, world->crowd.mover_capacity, agent_count) &&
             FM_RESERVE(world, world->crowd.frames, world->crowd.frame_capacity, agent_count) &&
-            FM_RESERVE(world, world->crowd.turns, world->crowd.turn_capacity, 2 * agent_count));
+            fm_turns_reserve(world, agent_count));
 }
 
 void fm_crowd_fini(fm_world *world)
@@ -29,53 +30,9 @@ void fm_crowd_fini(fm_world *world)
                       world->crowd.mover_capacity * sizeof *world->crowd.movers);
     fm_memory_release(memory, world->crowd.frames,
                       world->crowd.frame_capacity * sizeof *world->crowd.frames);
-    fm_memory_release(memory, world->crowd.turns,
-                      world->crowd.turn_capacity * sizeof *world->crowd.turns);
+    fm_turns_fini(world);
     fm_jam_drop_all(world);
     fm_occupancy_destroy(world->crowd.occupancy);
-}
-
-// ---- turns --------------------------------------------------------------------------------------
-
-// Sorts by one byte, keeping the order of equals. Largest first.
-static void sort_by_byte(const uint64_t *from, uint64_t *to, uint32_t count, uint32_t shift)
-{
-    uint32_t starts[256] = {0}, sum = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        starts[from[i] >> shift & 255] += 1;
-    }
-    for (uint32_t value = 256; value-- > 0;) {
-        uint32_t here = starts[value];
-        starts[value] = sum;
-        sum += here;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        to[starts[from[i] >> shift & 255]++] = from[i];
-    }
-}
-
-// The slots of all who want to be somewhere else, the oldest first.
-static const uint32_t *list_turns(fm_world *world, uint32_t *count)
-{
-    *count = 0;
-    if (world->agents.slot_count == 0) {
-        return NULL; // there are no turns to point into
-    }
-    uint64_t *keys = world->crowd.turns, *sorted = world->crowd.turns + world->agents.slot_count;
-    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
-        const fm_mover *mover = &world->crowd.movers[slot];
-        if (mover->team != 0 && mover->progress == FM_MOVER_UNDECIDED && !mover->yields &&
-            (mover->preferences & 15) < FM_PREFERENCE_STAY) {
-            keys[(*count)++] = (uint64_t)mover->age << 32 | slot;
-        }
-    }
-    sort_by_byte(keys, sorted, *count, 32);
-    sort_by_byte(sorted, keys, *count, 40);
-    uint32_t *slots = (uint32_t *)(void *)sorted;
-    for (uint32_t i = 0; i < *count; i++) {
-        slots[i] = (uint32_t)keys[i];
-    }
-    return slots;
 }
 
 // ---- after the resolution -----------------------------------------------------------------------
@@ -400,18 +357,38 @@ static void follow_up_rest(fm_world *world)
     add_tally(world, &tally);
 }
 
-void fm_crowd_move(fm_world *world, fm_workers *workers)
+struct resolution {
+    fm_world *world;
+    fm_turns turns;
+};
+
+// Decides for some parts of the turns.
+static void resolve(uint32_t begin, uint32_t end, uint32_t worker, void *context)
 {
+    (void)worker;
+    const struct resolution *resolution = context;
+    fm_world *world = resolution->world;
     const fm_pibt_ground ground = {
         .context = world, .moves = ground_moves, .ahead = ground_ahead, .retreat = ground_retreat};
+    struct tally tally = {{0}};
+    for (uint32_t i = begin; i < end; i++) {
+        const fm_turns_part *part = &resolution->turns.parts[i];
+        tally.conflicts[FM_CONFLICT_SWAP] +=
+            fm_pibt_resolve(&ground, world->crowd.occupancy, world->crowd.movers,
+                            resolution->turns.slots + part->begin, part->end - part->begin,
+                            world->crowd.frames + part->first_frame);
+    }
+    add_tally(world, &tally);
+}
+
+void fm_crowd_move(fm_world *world, fm_workers *workers)
+{
     uint32_t words = fm_mark_words(world);
     fm_jam_attend(world);
-    uint32_t turn_count;
-    const uint32_t *turns = list_turns(world, &turn_count);
+    struct resolution resolution = {.world = world};
+    resolution.turns = fm_turns_list(world, fm_workers_count(workers) > 1);
     fm_workers_run_parts(workers, words, WORDS_A_TURN, claim_decided, world);
-    world->counts.conflicts[FM_CONFLICT_SWAP] +=
-        fm_pibt_resolve(&ground, world->crowd.occupancy, world->crowd.movers, turns, turn_count,
-                        world->crowd.frames);
+    fm_workers_run(workers, resolution.turns.part_count, 1, resolve, &resolution);
     fm_workers_run_parts(workers, words, WORDS_A_TURN, leave_cells, world);
     fm_workers_run_parts(workers, words, WORDS_A_TURN, enter_cells, world);
     fm_workers_run_parts(workers, words, WORDS_A_TURN, follow_up_most, world);

@@ -37,6 +37,5 @@ FM_CHECKED bool fm_crowd_reserve(fm_world *world, uint32_t agent_count);
 /// Releases what it holds, and the occupancy.
 void fm_crowd_fini(fm_world *world);
 
-/// The move stage. Who gets which cell is decided serially, and what ends orders is serial, in slot
-/// order; workers do the rest.
+/// The move stage. What ends orders is serial, in slot order; workers do the rest.
 void fm_crowd_move(fm_world *world, fm_workers *workers);

@@ -9,5 +9,5 @@
 void fm_agents_choose(fm_world *world, fm_workers *workers);
 
 /// The move stage: steps everybody who may step, in parallel. What follows from that for orders is
-/// serial, in slot order, and so is who gets a cell that holds one unit.
+/// serial, in slot order.
 void fm_agents_move(fm_world *world, fm_workers *workers);

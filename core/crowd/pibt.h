@@ -39,7 +39,7 @@
 // Iterative Multi-agent Path Finding", IJCAI 2019 and Artificial Intelligence 310, 2022. Sizes,
 // teams, diagonals and how idle units step aside are this file's own.
 //
-// Threads: the tick thread.
+// Threads: workers, as each function says.
 
 #pragma once
 
@@ -114,7 +114,8 @@ typedef struct fm_pibt_ground {
 void fm_pibt_claim_decided(fm_occupancy *occupancy, const fm_mover *movers, uint32_t slot_begin,
                            uint32_t slot_end);
 
-/// Decides for all of `turns`, and all that they push. Movers that none of these reaches stay
+/// Decides for all of `turns`, and all that they push. Turns of different islands (islands.h) on
+/// several workers at once, each with a stack. Movers that none of these reaches stay
 /// UNDECIDED and where they are. Movers that are DECIDED beforehand keep to it.
 ///
 /// @param movers  by agent slot; those that are DECIDED beforehand and have another `next` than

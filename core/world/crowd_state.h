@@ -8,6 +8,8 @@
 struct fm_mover;
 struct fm_pibt_frame;
 struct fm_free_places;
+struct fm_islands;
+struct fm_turns_part;
 
 // With FM_OCCUPANCY_EXCLUSIVE: who stands where, and room for the move stage to decide who goes
 // where. There is room for all agents. Whose: core/crowd; core/commands places units.
@@ -16,8 +18,10 @@ struct fm_world_crowd {
     struct fm_mover *movers; // by agent slot
     struct fm_pibt_frame *frames;
     uint32_t jams_left; // of all teams: those worked on, and units that wait for help
-    uint64_t *turns;    // twice as many: see crowd.c
-    uint32_t mover_capacity, frame_capacity, turn_capacity;
+    uint64_t *turns;    // twice as many: see turns.c
+    struct fm_islands *islands;
+    struct fm_turns_part *turn_parts;
+    uint32_t mover_capacity, frame_capacity, turn_capacity, turn_part_capacity;
     fm_cell *placed; // of the agents that a command spawns, moves or changes
     uint32_t placed_capacity;
     struct fm_free_places *free_places; // of fm_placing_push_out(); NULL before the first edit
