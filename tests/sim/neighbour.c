@@ -201,7 +201,10 @@ void sim_neighbour_end(void)
     }
     sim_task_release(all.task);
     all.task = NULL;
-    if (all.exit_code != 0 && sim_memory_failures() == 0) {
+    bool could_not_start = sim_memory_failures() > 0 || sim_fault_counts[SIM_FAULT_DISK_FULL] > 0 ||
+                           sim_fault_counts[SIM_FAULT_SHORT_WRITE] > 0 ||
+                           sim_fault_counts[SIM_FAULT_SYNC_FAILED] > 0;
+    if (all.exit_code != 0 && !could_not_start) {
         sim_fail("the neighbour ended with exit code %d", all.exit_code);
     }
 }
