@@ -248,6 +248,15 @@ static fm_job *take_end(fm_host *host)
     return end;
 }
 
+// Whether the world is about to end and what comes before that was asked by somebody else: it would
+// only hold up the end. What the same session asked for is done first, in order.
+static bool comes_too_late(const fm_host *host, const fm_job *job)
+{
+    const fm_job *last = (const fm_job *)host->backlog.last;
+    return host->backlog.first != NULL && last->kind == FM_JOB_REMOVE && !last->remove.is_left &&
+           job->session != last->session;
+}
+
 // While the journal cannot be written, a refusal must not wait for it.
 static void run_job(fm_conductor *conductor, fm_host *host, fm_job *job)
 {
@@ -287,6 +296,10 @@ static void run_backlog(fm_conductor *conductor, fm_host *host, uint64_t begun_n
         if (job->kind == FM_JOB_REMOVE) {
             remove_host(conductor, job);
             return; // the loop may have released the host by now
+        }
+        if (comes_too_late(host, job)) {
+            fm_outbox_finish(&conductor->mailbox, job, FM_ERR_NO_WORLD);
+            continue;
         }
         run_job(conductor, host, job);
         if (!host->paused) { // removed worlds cannot be late

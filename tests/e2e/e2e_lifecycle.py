@@ -188,6 +188,28 @@ def paths_while_the_world_changes():
             assert admin.answer(second)["reason"] == "unreachable"
 
 
-run([destroy_while_subscribed, stepping_ends_with_the_world, memory_comes_back, ends_cleanly,
+def destroy_does_not_wait_for_others():
+    """What other sessions have asked of the world is refused, not done first; all of it is answered."""
+    with Server() as server:
+        admin, other = server.connect(), server.connect()
+        world = admin.call("world.create", name="w", generator="open", width=1024, height=1024)["world"]
+        edits = [other.send("terrain.set", world=world, set="free" if i % 2 else "swamp",
+                            rects=[0, 0, 1024, 512]) for i in range(200)]
+        other.answer(edits[0])
+        own = admin.send("terrain.set", world=world, set="blocked", rects=[0, 600, 10, 10])
+        end = admin.send("world.destroy", world=world)
+        assert admin.answer(own)["changed"] == 100, "its own request comes first"
+        admin.answer(end)
+        refused = 0
+        for edit in edits[1:]:
+            try:
+                other.answer(edit)
+            except RequestError as error:
+                assert error.name == "no_world", error
+                refused += 1
+        assert refused > 0
+
+
+run([destroy_does_not_wait_for_others, destroy_while_subscribed, stepping_ends_with_the_world, memory_comes_back, ends_cleanly,
      a_second_signal_ends_at_once, does_not_start, overload_policies, many_worlds_at_once,
      paths_while_the_world_changes])
