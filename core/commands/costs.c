@@ -70,11 +70,12 @@ static bool needs_equal_costs(const fm_world *world, uint32_t number)
     return needed;
 }
 
-static void use_layer(fm_world *world, uint32_t team)
+static void use_layer(fm_world *world, struct fm_team *team)
 {
-    if (fm_knowledge_use_layer(fm_team_of(world, team)->knowledge)) {
-        fm_planners_forget(world, team);
-        fm_view_surveys_forget(world, team);
+    if (fm_knowledge_use_layer(team->knowledge)) {
+        team->forgets = true;
+        fm_view_surveys_forget(world);
+        fm_planners_forget(world);
     }
 }
 
@@ -113,7 +114,7 @@ void fm_costs_command(fm_world *world, const fm_command *command, fm_command_res
     if (result->status != FM_OK) {
         return;
     }
-    use_layer(world, command->team);
+    use_layer(world, team);
     add(team->knowledge, command, result);
     uint64_t before = team->cost_tick == fm_world_tick(world) ? team->cost_cells : 0;
     team->cost_tick = fm_world_tick(world);

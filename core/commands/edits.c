@@ -135,13 +135,17 @@ static void become_weighted(fm_world *world)
 void fm_world_use_seen_weights(fm_world *world)
 {
     uint32_t team_count = fm_world_grid(world)->weighted ? fm_world_team_count(world) : 0;
-    for (uint32_t team = 1; team <= team_count; team++) {
-        fm_knowledge *knowledge = fm_team_of(world, team)->knowledge;
-        if (knowledge->wants_weights) {
-            fm_knowledge_use_weights(knowledge);
-            fm_planners_forget(world, team);
-            fm_view_surveys_forget(world, team);
+    bool any = false;
+    for (uint32_t i = 1; i <= team_count; i++) {
+        struct fm_team *team = fm_team_of(world, i);
+        if (team->knowledge->wants_weights) {
+            fm_knowledge_use_weights(team->knowledge);
+            team->forgets = any = true;
         }
+    }
+    if (any) {
+        fm_view_surveys_forget(world);
+        fm_planners_forget(world);
     }
 }
 

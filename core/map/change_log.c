@@ -10,11 +10,19 @@ void fm_change_log_fini(fm_change_log *log, const fm_memory *memory)
     *log = (fm_change_log){0};
 }
 
+static void drop_until(fm_change_log *log, uint64_t begin)
+{
+    memmove(log->changes, log->changes + (begin - log->begin),
+            (log->version - begin) * sizeof *log->changes);
+    log->begin = begin;
+}
+
 static bool grow(fm_change_log *log, const fm_memory *memory)
 {
     uint32_t capacity = log->capacity == 0 ? 16 : log->capacity * 2;
     if (capacity > FM_CHANGE_LOG_MAX) {
-        return false;
+        drop_until(log, log->version - FM_CHANGES_READ_MAX);
+        return true;
     }
     fm_change *changes =
         fm_memory_resize(memory, log->changes, log->capacity, capacity, sizeof *changes);
@@ -28,14 +36,22 @@ static bool grow(fm_change_log *log, const fm_memory *memory)
 
 void fm_change_log_add(fm_change_log *log, fm_change change, const fm_memory *memory)
 {
-    uint64_t length = log->version - log->begin;
-    log->version += 1;
-    log->cheaper = change.cheaper ? log->version : log->cheaper;
-    if (length == log->capacity && !grow(log, memory)) {
-        log->begin = log->version;
-        return;
+    bool has_room = log->version - log->begin < log->capacity || grow(log, memory);
+    if (has_room) {
+        log->changes[log->version - log->begin] = change;
     }
-    log->changes[length] = change;
+    log->version += 1;
+    log->begin = has_room ? log->begin : log->version;
+    log->cheaper = change.cheaper ? log->version : log->cheaper;
+}
+
+static void end_tick(fm_change_log *log)
+{
+    log->trimmed = log->version;
+    if (log->is_fresh) {
+        memset(log->fresh, 0, sizeof log->fresh);
+        log->is_fresh = false;
+    }
 }
 
 void fm_change_log_trim(fm_change_log *log)
@@ -43,16 +59,19 @@ void fm_change_log_trim(fm_change_log *log)
     uint64_t begin = log->marks[log->next_mark];
     log->marks[log->next_mark] = log->version;
     log->next_mark = (log->next_mark + 1) % FM_LOG_TICKS;
-    log->trimmed = log->version;
-    if (log->is_fresh) {
-        memset(log->fresh, 0, sizeof log->fresh);
-        log->is_fresh = false;
-    }
+    end_tick(log);
     // Moves what is kept only when that is no more than what is dropped.
-    uint64_t kept = log->version - begin;
-    if (begin > log->begin && kept <= begin - log->begin) {
-        memmove(log->changes, log->changes + (begin - log->begin), kept * sizeof *log->changes);
-        log->begin = begin;
+    if (begin > log->begin && log->version - begin <= begin - log->begin) {
+        drop_until(log, begin);
+    }
+}
+
+void fm_change_log_settle(fm_change_log *log)
+{
+    end_tick(log);
+    log->begin = log->version;
+    for (uint32_t i = 0; i < FM_LOG_TICKS; i++) {
+        log->marks[i] = log->version;
     }
 }
 
@@ -78,7 +97,7 @@ void fm_change_log_stamp(fm_change_log *log)
 const fm_change *fm_change_log_since(const fm_change_log *log, uint64_t since, uint32_t *count,
                                      bool *complete)
 {
-    *complete = since >= log->begin;
+    *complete = fm_change_log_reaches(log, since);
     *count = *complete ? (uint32_t)(log->version - since) : 0;
     return *count == 0 ? NULL : log->changes + (since - log->begin);
 }

@@ -1,9 +1,10 @@
 // core/map/change_log.h: what has changed for the searches on one view, in order, as cells.
 //
 // What changes a view appends to its log; each planner on the view reads on from a cursor of its
-// own, which is a version: the number of changes ever made. The log is kept for FM_LOG_TICKS ticks,
-// within which all read it. It keeps FM_CHANGE_LOG_MAX changes at most. A reader that falls behind
-// starts over; when the log cannot grow, every reader does.
+// own, which is a version: the number of changes ever made. A reader that is more than FM_LOG_TICKS
+// ticks or FM_CHANGES_READ_MAX changes behind starts over; when the log cannot grow, every reader
+// does. How long a log has been there, and what it holds beyond that, shows nowhere: a query may
+// have made it, and a loaded world has a new one.
 //
 // Those who only want to know whether anything has changed near a cell ask which tiles changed in
 // this tick.
@@ -15,9 +16,10 @@
 #include "core/base/memory.h"
 #include "core/map/cell.h"
 
-#define FM_CHANGE_LOG_MAX (1u << 20) // changes kept for planners that are behind
-#define FM_LOG_TICKS      8u         // for which changes are kept
-#define FM_FRESH_SIDE     32u        // cells of a tile, and tiles of a square that repeats itself
+#define FM_CHANGES_READ_MAX (1u << 19)                // changes that a reader may be behind
+#define FM_CHANGE_LOG_MAX   (2 * FM_CHANGES_READ_MAX) // changes held
+#define FM_LOG_TICKS        8u                        // that a reader may be behind
+#define FM_FRESH_SIDE       32u // cells of a tile, and tiles of a square that repeats itself
 
 // One cell whose status or weight, as the team knows it, is not what it was.
 typedef struct fm_change {
@@ -29,7 +31,7 @@ typedef struct fm_change {
 
 typedef struct fm_change_log {
     uint64_t version;   // changes ever made
-    uint64_t begin;     // version of the oldest change still kept
+    uint64_t begin;     // version of the oldest change still held
     uint64_t edited;    // version after the last change that came of an edit of the map; 0: none
     fm_change *changes; // change v at v - begin; owned
     uint32_t capacity;
@@ -51,13 +53,23 @@ void fm_change_log_add(fm_change_log *log, fm_change change, const fm_memory *me
 /// A tick is over: drops what is older than FM_LOG_TICKS ticks; no tile is fresh then.
 void fm_change_log_trim(fm_change_log *log);
 
+/// For saved worlds: forgets all changes, which all readers have read, and when they were made.
+void fm_change_log_settle(fm_change_log *log);
+
 /// Notes the tiles that have changed since the last trim.
 void fm_change_log_stamp(fm_change_log *log);
+
+/// Whether one who has read up to version `since` can read on.
+static inline bool fm_change_log_reaches(const fm_change_log *log, uint64_t since)
+{
+    return since >= log->begin && since >= log->marks[log->next_mark] &&
+           log->version - since <= FM_CHANGES_READ_MAX;
+}
 
 /// Whether some step has become cheaper since the last trim, or the log no longer says.
 static inline bool fm_change_log_has_cheaper(const fm_change_log *log)
 {
-    return log->cheaper > log->trimmed || log->begin > log->trimmed;
+    return log->cheaper > log->trimmed || !fm_change_log_reaches(log, log->trimmed);
 }
 
 /// Whether anything may have changed since the last trim within FM_FRESH_SIDE / 2 cells of a cell.

@@ -725,14 +725,24 @@ const fm_change_log *fm_knowledge_log(const fm_knowledge *knowledge, uint32_t cl
     return map == NULL ? &knowledge->log : &map->log;
 }
 
-void fm_knowledge_trim_logs(fm_knowledge *knowledge)
+static void for_all_logs(fm_knowledge *knowledge, void (*fn)(fm_change_log *log))
 {
-    fm_change_log_trim(&knowledge->log);
+    fn(&knowledge->log);
     for (uint32_t i = 0; knowledge->has_class_maps && i < FM_CLASSES_MAX; i++) {
         if (knowledge->classes[i] != NULL) {
-            fm_change_log_trim(&knowledge->classes[i]->log);
+            fn(&knowledge->classes[i]->log);
         }
     }
+}
+
+void fm_knowledge_trim_logs(fm_knowledge *knowledge)
+{
+    for_all_logs(knowledge, fm_change_log_trim);
+}
+
+void fm_knowledge_settle_logs(fm_knowledge *knowledge)
+{
+    for_all_logs(knowledge, fm_change_log_settle);
 }
 
 bool fm_knowledge_stamp_logs(fm_knowledge *knowledge)

@@ -206,6 +206,9 @@ const fm_change_log *fm_knowledge_log(const fm_knowledge *knowledge, uint32_t cl
 /// Ends the tick for the logs of all classes; see change_log.h.
 void fm_knowledge_trim_logs(fm_knowledge *knowledge);
 
+/// For saved worlds: all who read the logs have read them; see change_log.h.
+void fm_knowledge_settle_logs(fm_knowledge *knowledge);
+
 /// Notes in the logs of all classes which tiles have changed in this tick.
 ///
 /// @return whether some step may have become cheaper

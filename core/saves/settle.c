@@ -64,6 +64,7 @@ void fm_world_settle(fm_world *world)
     for (uint32_t i = 0; i < world->teams.count; i++) {
         struct fm_team *team = &world->teams.list[i];
         fm_team_labels_settle(team);
+        fm_knowledge_settle_logs(team->knowledge); // after all who read them
         team->cost_cells = 0;           // a file does not say how many they were
         team->account.turn_tick = 0;    // waiting counts from the next question
         team->seekers.frontier.job = 0; // the wave for the nearest frontier restarts

@@ -7,7 +7,9 @@
 // shorten any path: then, which is rare, all of a team's planners are notified.
 //
 // What a command changes for a team at once (its costs; the map, where there is no fog) may be far
-// more than what its agents see in a tick. Then all of its planners begin again.
+// more than what its agents see in a tick. Then all of its planners begin again. Only what they
+// would be told counts: what else the team keeps (views of classes that only queries ask for, or
+// whose units have died) must show nowhere.
 
 #include "core/tick/notice.h"
 #include "core/world/due.h"
@@ -18,12 +20,12 @@
 #define FULL_LOOK_TICKS 16u
 #define STEPS_AHEAD     (FM_FRESH_SIDE / 2)
 
-// Planners times changes of one tick. A planner repairs its search change by change, without an end
-// before all are done: 1,000 took 4.5 s for 65,536 cells. Searches that begin again keep to the
-// budget. A repair takes about as long as an expansion, so half of the budget may be repairs. At
-// most as many as take 20 ms of one worker: with 2^20, ticks of 1,000 searches on a cost layer that
-// changed in each took up to 87 ms, and 40 was their budget. However small the budget is, a tick
-// may do 65,536, and a team 1,024.
+// Changes of one tick, each times the planners told of it. A planner repairs its search change by
+// change, without an end before all are done: 1,000 took 4.5 s for 65,536 cells. Searches that
+// begin again keep to the budget. A repair takes about as long as an expansion, so half of the
+// budget may be repairs. At most as many as take 20 ms of one worker: with 2^20, ticks of 1,000
+// searches on a cost layer that changed in each took up to 87 ms, and 40 was their budget. However
+// small the budget is, a tick may do 65,536, and a team 1,024.
 #define REPAIRS_MAX        ((uint64_t)1 << 18)
 #define REPAIRS_LEAST      ((uint64_t)1 << 16)
 #define REPAIRS_TEAM_LEAST ((uint64_t)1 << 10)
@@ -99,31 +101,36 @@ static void look_ahead_of_agents(uint32_t begin, uint32_t end, uint32_t worker, 
     fm_agents_note_visits(world, visits);
 }
 
-// The most of any class of units that the team has, or has had.
-static uint64_t changes_of_tick(const struct fm_team *team, bool *cheaper)
+// The most that any planner of the team can be told.
+static uint64_t changes_of_tick(const struct fm_team *team)
 {
     uint64_t most = 0;
-    *cheaper = false;
     for (uint32_t ready = team->knowledge->classes_ready; ready != 0; ready &= ready - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(ready);
         const fm_change_log *log = fm_knowledge_log(team->knowledge, i);
         uint64_t changes = log->version - log->trimmed;
         most = changes > most ? changes : most;
-        *cheaper = *cheaper || fm_change_log_has_cheaper(log);
     }
     return most;
 }
 
-// Those that are told of each change.
-static uint32_t count_told(const fm_world *world, uint32_t team, bool cheaper)
+static void count_told(fm_world *world)
 {
-    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        world->teams.list[i].told = 0;
+    }
     for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
         const struct fm_planner *planner = &world->planners.slots[slot];
-        count +=
-            planner->in_use && planner->team == team && (cheaper || !fm_planner_walks(world, slot));
+        if (!planner->in_use) {
+            continue;
+        }
+        struct fm_team *team = fm_team_of(world, planner->team);
+        const fm_change_log *log = fm_knowledge_log(team->knowledge, planner->class_index);
+        if (fm_change_log_has_cheaper(log) || !fm_planner_walks(world, slot)) {
+            uint64_t since = planner->cursor > log->trimmed ? planner->cursor : log->trimmed;
+            team->told += log->version - since;
+        }
     }
-    return count;
 }
 
 // All teams together: each may do as large a part of them as its share of the budget is.
@@ -141,23 +148,32 @@ static uint64_t repairs_of_team(const struct fm_team *team, uint64_t budget)
     return repairs > REPAIRS_TEAM_LEAST ? repairs : REPAIRS_TEAM_LEAST;
 }
 
+// Whether commands have changed more for the team in this tick than its agents may have seen.
+static bool is_edited(const fm_world *world, const struct fm_team *team)
+{
+    return world->rules.omniscient || (team->cost_tick == world->tick && team->cost_cells > 0);
+}
+
 // Only the team's own planners count: how many others have must show nowhere.
 static void spare_planners(fm_world *world, uint64_t budget)
 {
-    for (uint32_t i = 0; i < world->teams.count; i++) {
+    bool may_be_many = false, are_many = false;
+    for (uint32_t i = 0; i < world->teams.count && !may_be_many; i++) {
         const struct fm_team *team = &world->teams.list[i];
-        bool is_edited =
-            world->rules.omniscient || (team->cost_tick == world->tick && team->cost_cells > 0);
-        bool cheaper = false;
-        uint64_t changes = is_edited ? changes_of_tick(team, &cheaper) : 0;
-        if (changes == 0) {
-            continue;
-        }
-        uint64_t repairs = repairs_of_team(team, budget);
-        if (changes * world->planners.count > repairs &&
-            changes * count_told(world, i + 1, cheaper) > repairs) {
-            fm_planners_forget(world, i + 1);
-        }
+        may_be_many = is_edited(world, team) &&
+                      changes_of_tick(team) * world->planners.count > repairs_of_team(team, budget);
+    }
+    if (!may_be_many) {
+        return;
+    }
+    count_told(world);
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        struct fm_team *team = &world->teams.list[i];
+        team->forgets = is_edited(world, team) && team->told > repairs_of_team(team, budget);
+        are_many = are_many || team->forgets;
+    }
+    if (are_many) {
+        fm_planners_forget(world);
     }
 }
 

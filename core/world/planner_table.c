@@ -211,17 +211,20 @@ void fm_planner_end(fm_world *world, uint32_t slot)
     world->planners.field_count -= ops->keeps_field;
 }
 
-void fm_planners_forget(fm_world *world, uint32_t team)
+void fm_planners_forget(fm_world *world)
 {
     for (uint32_t slot = 0; slot < world->planners.slot_count; slot++) {
         struct fm_planner *planner = &world->planners.slots[slot];
-        if (planner->in_use && planner->team == team) {
+        if (planner->in_use && fm_team_of(world, planner->team)->forgets) {
             planner->spec.ops->forget(planner->self, &world->workers.slabs[0]);
             fm_planner_set_walking(world, slot, false);
             fm_planner_wake(world, slot);
             const fm_knowledge *knowledge = fm_team_of(world, planner->team)->knowledge;
             planner->cursor = fm_knowledge_log(knowledge, planner->class_index)->version;
         }
+    }
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        world->teams.list[i].forgets = false;
     }
 }
 

@@ -105,8 +105,9 @@ void fm_planner_redirect(fm_world *world, struct fm_agent *agent, fm_cell goal);
 /// Recent cost of a planner's searches, as of a tick: expansions per tick x 256, smoothed.
 uint64_t fm_planner_recent(const struct fm_planner *planner, uint64_t tick);
 
-/// Ends the search of every planner of a team without ending the planner.
-void fm_planners_forget(fm_world *world, uint32_t team);
+/// Ends the search of every planner of the teams that are marked (fm_team.forgets), without ending
+/// the planner, and clears the marks.
+void fm_planners_forget(fm_world *world);
 
 /// Between ticks, for saved worlds: ends every planner but those that can be saved, and numbers
 /// these from 0 on. Agents that have lost theirs get new ones in the next tick.

@@ -41,6 +41,8 @@ struct fm_team {
     uint32_t stuck_left; // agents that were stuck at the last search for jams: at most so many wait
                          // for help
     uint32_t stuck_next; // member whose turn was last
+    uint64_t told; // changes that its planners are told of in this tick, all together, see notice.c
+    bool forgets;  // its searches begin again, see fm_planners_forget()
     // Living agents larger than one cell, where a cell holds one unit: fm_agent_enter() and
     // fm_agent_leave() count them.
     uint32_t large_count;

@@ -176,11 +176,13 @@ void fm_team_labels_settle(struct fm_team *team)
     team->labels.units = 0;
     for (uint32_t left = team->labels.in_use; left != 0; left &= left - 1) {
         uint32_t map = (uint32_t)__builtin_ctz(left);
+        const fm_change_log *log = log_of(team->knowledge, map);
+        follow(&team->labels.maps[map].queries, log);
         fm_followed_labels *followed = &team->labels.maps[map].orders;
         if (followed->labels == NULL) {
             continue;
         }
-        if (bring_up_to_date(followed, log_of(team->knowledge, map)) != FM_OK) {
+        if (bring_up_to_date(followed, log) != FM_OK) {
             fm_labels_destroy(followed->labels);
             followed->labels = NULL;
             continue;

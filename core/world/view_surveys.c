@@ -86,11 +86,11 @@ void fm_view_surveys_follow(fm_world *world)
     }
 }
 
-void fm_view_surveys_forget(fm_world *world, uint32_t team)
+void fm_view_surveys_forget(fm_world *world)
 {
     const struct fm_world_surveys *surveys = fm_world_surveys(world);
     for (uint32_t i = 0; i < surveys->count; i++) {
-        if (surveys->list[i].team == team) {
+        if (fm_team_of(world, surveys->list[i].team)->forgets) {
             fm_heuristic_survey_forget(surveys->list[i].survey);
         }
     }

@@ -39,8 +39,8 @@ void fm_view_surveys_want(fm_world *world, const struct fm_agent *agent, fm_cell
 /// Once a tick, before the search stage.
 void fm_view_surveys_follow(fm_world *world);
 
-/// Costs have changed scale for a team.
-void fm_view_surveys_forget(fm_world *world, uint32_t team);
+/// Costs have changed scale for the teams that are marked (fm_team.forgets).
+void fm_view_surveys_forget(fm_world *world);
 
 /// Ends all surveys while their knowledge continues; the next planner that wants one begins it.
 void fm_view_surveys_settle(fm_world *world);

@@ -358,7 +358,7 @@ static void tell(const fm_planner_ops *ops, void *self, struct map_run *run, fm_
     const fm_change *changes = fm_change_log_since(&run->map->log, 0, &count, &complete);
     if (!complete) {
         // It is trimmed each time: only the changes since then are left.
-        changes = fm_change_log_since(&run->map->log, run->map->log.begin, &count, &complete);
+        changes = fm_change_log_since(&run->map->log, run->map->log.trimmed, &count, &complete);
     }
     if (count > 0) {
         ops->knowledge_changed(self, changes, count, work);

@@ -237,6 +237,20 @@ static void many_teams(void)
     tick();
 }
 
+// Each with a unit that is under way.
+static void many_teams_on_the_way(void)
+{
+    make_world(rules_with("auto"));
+    for (uint32_t team = 1; team <= 12 * TEAMS * scene.scale; team++) {
+        if (team > 1) {
+            add_team();
+        }
+        spawn(team, 1);
+    }
+    go_to(GOAL);
+    tick();
+}
+
 static void send_elsewhere(void)
 {
     go_to(OTHER_GOAL);
@@ -510,6 +524,26 @@ static void change_one_cell(void)
     tick();
 }
 
+static void change_some_cells(void)
+{
+    apply((fm_command){.kind = FM_COMMAND_TERRAIN,
+                       .cells = scene.goals,
+                       .cell_count = 8,
+                       .terrain = FM_TERRAIN_WATER});
+    tick();
+}
+
+// Some part of the map is of another cost now, which all teams see at once.
+static void change_costs_of_the_map(void)
+{
+    apply((fm_command){.kind = FM_COMMAND_TERRAIN,
+                       .cells = scene.goals,
+                       .cell_count = 8,
+                       .terrain = FM_TERRAIN_GROUND,
+                       .cost = 5});
+    tick();
+}
+
 static void build(uint32_t i)
 {
     fm_rect rect = {.x = 8 + 6 * (i % 32), .y = 180 + 4 * (i / 32), .width = 3, .height = 3};
@@ -778,6 +812,8 @@ static const struct deed deeds[] = {
     {"agent.set_planner", auto_on_the_way, change_planners},
     {"terrain.set cells", nobody, change_cells},
     {"terrain.set one cell", auto_on_the_way, change_one_cell},
+    {"terrain.set some cells, many teams", many_teams_on_the_way, change_some_cells},
+    {"terrain.set the first costs, many teams", many_teams_on_the_way, change_costs_of_the_map},
     {"terrain.set over units", a_block_of_units, wall_up_the_block},
     {"terrain.set over units, one per cell", a_block_of_units_one_per_cell, wall_up_the_block},
     {"terrain.set rectangles", nobody, change_rectangles},
