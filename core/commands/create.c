@@ -146,6 +146,7 @@ void fm_world_destroy(fm_world *world)
     RELEASE(world->lists.sensing, world->lists.sensing_capacity);
     RELEASE(world->lists.cuts, world->lists.cut_capacity);
     RELEASE(world->interval.removed, world->interval.removed_capacity);
+    RELEASE(world->interval.removed_table, world->interval.removed_table_capacity);
     RELEASE(world->interval.ended, world->interval.ended_capacity);
     RELEASE(world->interval.ended_by_team, world->interval.ended_by_team_capacity);
     RELEASE(world->interval.alerts, world->interval.alert_capacity);

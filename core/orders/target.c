@@ -27,16 +27,12 @@ static bool is_seen(fm_world *world, uint32_t team, const struct fm_agent *other
 // of its slot since does not count: that may depend on what the team cannot see.
 static bool is_death_seen(fm_world *world, uint32_t team, fm_agent_id id)
 {
-    const struct fm_world_interval *interval = fm_world_interval(world);
-    for (uint32_t i = 0; i < interval->removed_count; i++) {
-        const fm_agent_left *left = &interval->removed[i];
-        if (left->reason == FM_LEAVE_REMOVED && left->id.index1 == id.index1 &&
-            left->id.generation == id.generation) {
-            look_again(world);
-            return left->team == team || fm_lookouts_see(world, team, left->cell);
-        }
+    const fm_agent_left *left = fm_interval_find_removed(world, id);
+    if (left == NULL) {
+        return false; // it died before the order's turn came
     }
-    return false; // it died before the order's turn came
+    look_again(world);
+    return left->team == team || fm_lookouts_see(world, team, left->cell);
 }
 
 bool fm_target_may_name(fm_world *world, uint32_t team, fm_order_kind kind, fm_agent_id target)

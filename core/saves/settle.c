@@ -47,6 +47,37 @@ static void forget_lost_labels(fm_world *world)
     }
 }
 
+static void note_followed(fm_world *world, const struct fm_order *order)
+{
+    if (order->id != 0 && fm_order_follows(order) && order->follow.target.index1 != 0) {
+        fm_agent_left *left = fm_interval_find_removed(world, order->follow.target);
+        if (left != NULL) {
+            left->is_followed = true;
+        }
+    }
+}
+
+// Of the agents that were removed since the last tick, of which there may be any number, only those
+// that somebody follows matter to the next.
+static void note_all_followed(fm_world *world)
+{
+    if (world->interval.streamed || world->interval.removed_count == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < world->interval.removed_count; i++) {
+        world->interval.removed[i].is_followed = false;
+    }
+    for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
+        const struct fm_agent *agent = &world->agents.slots[slot];
+        if (agent->alive || agent->carrier != 0) {
+            note_followed(world, &agent->order);
+            for (uint32_t i = 0; i < agent->queue_count; i++) {
+                note_followed(world, &agent->queue[i]);
+            }
+        }
+    }
+}
+
 void fm_world_settle(fm_world *world)
 {
     if (world->settled) {
@@ -65,11 +96,12 @@ void fm_world_settle(fm_world *world)
         struct fm_team *team = &world->teams.list[i];
         fm_team_labels_settle(team);
         fm_knowledge_settle_logs(team->knowledge); // after all who read them
-        team->cost_cells = 0;           // a file does not say how many they were
-        team->account.turn_tick = 0;    // waiting counts from the next question
-        team->seekers.frontier.job = 0; // the wave for the nearest frontier restarts
+        team->cost_cells = 0;                      // a file does not say how many they were
+        team->account.turn_tick = 0;               // waiting counts from the next question
+        team->seekers.frontier.job = 0;            // the wave for the nearest frontier restarts
     }
     forget_lost_labels(world);
+    note_all_followed(world);
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         world->agents.slots[slot].must_sense = fm_agent_is_marked(world, slot, FM_MARK_LOOK);
     }

@@ -160,6 +160,13 @@ static void take_removed(fm_world_loader *loader, fm_agent_left *left)
     left->team = fm_loader_take_team(loader, false, "team of an agent removed");
     left->cell = fm_loader_take_cell(loader, "cell of an agent removed");
     left->reason = FM_LEAVE_REMOVED;
+    left->is_followed = true;
+}
+
+// Each is named by an order at least. Older files list others, too.
+static uint32_t take_removed_count(fm_reader *reader)
+{
+    return fm_reader_take_count(reader, UINT32_MAX, 6, "agents removed");
 }
 
 static void take_head(fm_world_loader *loader, struct head *head)
@@ -179,7 +186,7 @@ static void take_head(fm_world_loader *loader, struct head *head)
     head->map_edited = fm_reader_take_bool(reader, "map_edited");
     take_counts(reader, &head->counts);
     head->removed = *reader;
-    uint32_t count = fm_reader_take_count(reader, FM_AGENTS_MAX, 6, "agents removed");
+    uint32_t count = take_removed_count(reader);
     for (uint32_t i = 0; i < count && !reader->failed; i++) {
         fm_agent_left left;
         take_removed(loader, &left);
@@ -201,7 +208,7 @@ static fm_status fill_removed(fm_world_loader *loader, const struct head *head)
     fm_world *world = loader->world;
     fm_reader reader = loader->reader;
     loader->reader = head->removed;
-    uint32_t count = fm_reader_take_count(&loader->reader, FM_AGENTS_MAX, 6, "agents removed");
+    uint32_t count = take_removed_count(&loader->reader);
     fm_status status =
         FM_RESERVE(world, world->interval.removed, world->interval.removed_capacity, count)
             ? FM_OK

@@ -86,23 +86,17 @@ static void put_counts(struct save *s)
     }
 }
 
-// Nobody follows one that is carried.
-static bool may_be_followed(const fm_agent_left *left)
-{
-    return left->reason != FM_LEAVE_BOARDED && left->reason != FM_LEAVE_DIED;
-}
-
 // Agents removed since the last tick, whose followers are not notified yet.
 static void put_removed(struct save *s)
 {
     const fm_world *world = s->world;
     uint32_t count = world->interval.streamed ? 0 : world->interval.removed_count, kept = 0;
     for (uint32_t i = 0; i < count; i++) {
-        kept += may_be_followed(&world->interval.removed[i]);
+        kept += world->interval.removed[i].is_followed;
     }
     fm_writer_put_varint(s->writer, kept);
     for (uint32_t i = 0; i < count; i++) {
-        if (!may_be_followed(&world->interval.removed[i])) {
+        if (!world->interval.removed[i].is_followed) {
             continue;
         }
         put_id(s, world->interval.removed[i].id);

@@ -2,6 +2,7 @@
 
 #include "core/world/interval.h"
 
+#include "core/base/random.h"
 #include "core/world/given_orders.h"
 #include "core/world/team.h"
 #include "core/world/true_map.h"
@@ -50,6 +51,7 @@ static void shrink_lists(fm_world *world)
     SHRINK(interval->ended, interval->ended_capacity, ends);
     SHRINK(interval->ended_by_team, interval->ended_by_team_capacity, ends);
     SHRINK(interval->removed, interval->removed_capacity, interval->removed_count);
+    SHRINK(interval->removed_table, interval->removed_table_capacity, 4 * interval->removed_count);
     SHRINK(interval->edited, interval->edited_capacity, interval->edited_count);
 #undef SHRINK
 }
@@ -65,6 +67,7 @@ void fm_world_begin_interval(fm_world *world)
         shrink_lists(world);
     }
     interval->removed_count = 0;
+    interval->removed_listed = 0;
     interval->ended_count = 0;
     interval->alert_count = 0;
     interval->edited_count = 0;
@@ -122,4 +125,78 @@ void fm_interval_note_removed(fm_world *world, const fm_agent_left *left)
     FM_ASSERT(interval->removed_count < interval->removed_capacity);
     interval->removed[interval->removed_count++] = *left;
     fm_team_of(world, left->team)->noted_count += 1;
+}
+
+// ---- agents removed, by id ----------------------------------------------------------------------
+
+#define TABLE_LEAST 64u
+
+// The place that leads to an id, or where it would stand.
+static uint32_t *find_place(struct fm_world_interval *interval, fm_agent_id id)
+{
+    uint32_t i = (uint32_t)fm_mix64(fm_agent_id_pack(id));
+    for (;; i++) {
+        uint32_t *place = &interval->removed_table[i & interval->removed_mask];
+        if (*place == 0 ||
+            fm_agent_id_pack(interval->removed[*place - 1].id) == fm_agent_id_pack(id)) {
+            return place;
+        }
+    }
+}
+
+// Makes the table large enough, and empty if that has changed its size.
+static bool reserve_table(fm_world *world, struct fm_world_interval *interval)
+{
+    uint64_t size = TABLE_LEAST;
+    while (size < 2 * (uint64_t)interval->removed_count) {
+        size *= 2;
+    }
+    if (interval->removed_listed > 0 && size <= (uint64_t)interval->removed_mask + 1) {
+        return true;
+    }
+    if (size > UINT32_MAX || !FM_RESERVE(world, interval->removed_table,
+                                         interval->removed_table_capacity, (uint32_t)size)) {
+        return false;
+    }
+    memset(interval->removed_table, 0, size * sizeof *interval->removed_table);
+    interval->removed_mask = (uint32_t)size - 1;
+    interval->removed_listed = 0;
+    return true;
+}
+
+static bool list_removed(fm_world *world, struct fm_world_interval *interval)
+{
+    if (interval->removed_listed == interval->removed_count) {
+        return true;
+    }
+    if (!reserve_table(world, interval)) {
+        return false;
+    }
+    for (; interval->removed_listed < interval->removed_count; interval->removed_listed++) {
+        const fm_agent_left *left = &interval->removed[interval->removed_listed];
+        if (left->reason == FM_LEAVE_REMOVED) {
+            *find_place(interval, left->id) = interval->removed_listed + 1;
+        }
+    }
+    return true;
+}
+
+fm_agent_left *fm_interval_find_removed(fm_world *world, fm_agent_id id)
+{
+    struct fm_world_interval *interval = fm_world_edit_interval(world);
+    if (interval->removed_count == 0) {
+        return NULL;
+    }
+    if (list_removed(world, interval)) {
+        uint32_t place = *find_place(interval, id);
+        return place == 0 ? NULL : &interval->removed[place - 1];
+    }
+    for (uint32_t i = 0; i < interval->removed_count; i++) { // out of memory
+        fm_agent_left *left = &interval->removed[i];
+        if (left->reason == FM_LEAVE_REMOVED &&
+            fm_agent_id_pack(left->id) == fm_agent_id_pack(id)) {
+            return left;
+        }
+    }
+    return NULL;
 }

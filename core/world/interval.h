@@ -13,6 +13,11 @@ struct fm_world_interval {
     bool streamed;          // the lists below have been published; the next change starts new ones
     fm_agent_left *removed; // with reason; by order of removal
     uint32_t removed_count, removed_capacity;
+    // Where in `removed` those with FM_LEAVE_REMOVED stand, plus 1, by a hash of their ids.
+    uint32_t *removed_table;
+    uint32_t removed_table_capacity;
+    uint32_t removed_mask;   // of the part of the table that is in use
+    uint32_t removed_listed; // so many of `removed` are in the table, or were passed over
     fm_order_ended *ended;
     uint32_t ended_count, ended_capacity;
     fm_order_ended *ended_by_team; // see core/views/endings.h
@@ -36,6 +41,9 @@ void fm_interval_note_removed(fm_world *world, const fm_agent_left *left);
 /// Adds an alert, and makes room for it in the views that list it. False when out of memory: then,
 /// and only then, a world does not run the same whether it is watched or not.
 FM_CHECKED bool fm_interval_note_alert(fm_world *world, const fm_alert *alert);
+
+/// An agent that a command has removed since the last tick, by its id; NULL: it was not.
+fm_agent_left *fm_interval_find_removed(fm_world *world, fm_agent_id id);
 
 const struct fm_world_interval *fm_world_interval(const fm_world *world);
 struct fm_world_interval *fm_world_edit_interval(fm_world *world);

@@ -470,6 +470,7 @@ typedef struct fm_agent_left {
     uint32_t new_team; // with FM_LEAVE_TURNED
     fm_cell cell;      // where it stood, of those removed
     fm_leave_reason reason;
+    bool is_followed; // in settled worlds, of those removed: some order names it, so it is saved
 } fm_agent_left;
 
 // Cells of a row that a team sees now and did not before, or the other way round.

@@ -447,6 +447,26 @@ static void remove_all(void)
     tick();
 }
 
+// Half of all units follow the last one.
+static void many_followers(void)
+{
+    units();
+    apply((fm_command){.kind = FM_COMMAND_ORDER,
+                       .order = FM_ORDER_FOLLOW,
+                       .agents = scene.agents,
+                       .agent_count = scene.count / 2,
+                       .target = scene.agents[scene.count - 1]});
+    tick();
+}
+
+static void remove_those_who_do_not_follow(void)
+{
+    apply((fm_command){.kind = FM_COMMAND_REMOVE,
+                       .agents = scene.agents + scene.count / 2,
+                       .agent_count = scene.count / 2});
+    tick();
+}
+
 static void change_planners(void)
 {
     fm_planner_spec spec;
@@ -809,6 +829,7 @@ static const struct deed deeds[] = {
     {"agent.spawn one unit per cell", nobody_one_per_cell, put_down},
     {"agent.spawn around one cell", nobody_one_per_cell, put_down_around_one_cell},
     {"agent.remove", auto_on_the_way, remove_all},
+    {"agent.remove with many followers", many_followers, remove_those_who_do_not_follow},
     {"agent.set_planner", auto_on_the_way, change_planners},
     {"terrain.set cells", nobody, change_cells},
     {"terrain.set one cell", auto_on_the_way, change_one_cell},

@@ -259,6 +259,89 @@ static void a_query_before_the_first_unit(void **state)
     fm_world_destroy(worlds[1]);
 }
 
+// ---- agents removed before saving ---------------------------------------------------------------
+
+static fm_agent_id spawn_one(fm_world *world, uint32_t team, uint32_t x, uint32_t y)
+{
+    fm_agent_id agent;
+    fm_cell cell = fm_cell_at(x, y);
+    fm_command_result result = {.spawned = &agent};
+    fm_world_apply(
+        world,
+        &(fm_command){.kind = FM_COMMAND_SPAWN, .team = team, .cells = &cell, .cell_count = 1},
+        &result);
+    assert_int_equal(result.status, FM_OK);
+    return agent;
+}
+
+// What its first team saw of it last is that it turned, not that it died.
+static void one_that_turned_and_died(void **state)
+{
+    (void)state;
+    fm_world_rules rules = rules_with("auto", ground_and_tank);
+    fm_world *world = make_world(&rules);
+    apply(world, (fm_command){.kind = FM_COMMAND_TEAM});
+    apply(world, (fm_command){.kind = FM_COMMAND_TEAM});
+    fm_agent_id follower = spawn_one(world, 1, 10, 10), target = spawn_one(world, 1, 12, 10);
+    fm_cell away = fm_cell_at(200, 200);
+    apply(world, (fm_command){.kind = FM_COMMAND_ORDER,
+                              .order = FM_ORDER_FOLLOW,
+                              .agents = &follower,
+                              .agent_count = 1,
+                              .target = target});
+    tick(world);
+    fm_command turn = {.kind = FM_COMMAND_SET,
+                       .set = FM_SET_TEAM,
+                       .new_team = 2,
+                       .agents = &target,
+                       .agent_count = 1};
+    fm_command place = {.kind = FM_COMMAND_PLACE,
+                        .cells = &away,
+                        .cell_count = 1,
+                        .agents = &target,
+                        .agent_count = 1};
+    apply(world, turn);
+    apply(world, place);
+    apply(world, (fm_command){.kind = FM_COMMAND_REMOVE, .agents = &target, .agent_count = 1});
+    fm_world *loaded = load_saved(world);
+    check_that_they_run_alike(world, loaded, 20);
+}
+
+// Between two ticks any number may come and go; who is followed is known all the same.
+static void more_removed_than_may_live(void **state)
+{
+    (void)state;
+    fm_world_rules rules = rules_with("auto", ground_and_tank);
+    fm_world *world = make_world(&rules);
+    uint32_t count = rules.agents_max - 3;
+    fm_agent_id *agents = malloc(count * sizeof *agents);
+    fm_cell *cells = calloc(count, sizeof *cells);
+    apply(world, (fm_command){.kind = FM_COMMAND_TEAM});
+    fm_agent_id followers[2] = {spawn_one(world, 1, 10, 10), spawn_one(world, 1, 10, 11)};
+    fm_agent_id target = spawn_one(world, 1, 12, 10);
+    apply(world, (fm_command){.kind = FM_COMMAND_ORDER,
+                              .order = FM_ORDER_FOLLOW,
+                              .agents = followers,
+                              .agent_count = 2,
+                              .target = target});
+    tick(world);
+    for (uint64_t removed = 0; removed <= FM_AGENTS_MAX; removed += count) {
+        fm_command_result result = {.spawned = agents};
+        fm_world_apply(
+            world,
+            &(fm_command){.kind = FM_COMMAND_SPAWN, .team = 1, .cells = cells, .cell_count = count},
+            &result);
+        assert_int_equal(result.status, FM_OK);
+        apply(world,
+              (fm_command){.kind = FM_COMMAND_REMOVE, .agents = agents, .agent_count = count});
+    }
+    apply(world, (fm_command){.kind = FM_COMMAND_REMOVE, .agents = &target, .agent_count = 1});
+    fm_world *loaded = load_saved(world);
+    check_that_they_run_alike(world, loaded, 3);
+    free(agents);
+    free(cells);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +349,8 @@ int main(void)
         cmocka_unit_test(a_class_whose_units_have_died),
         cmocka_unit_test(an_edit_before_saving),
         cmocka_unit_test(a_query_before_the_first_unit),
+        cmocka_unit_test(one_that_turned_and_died),
+        cmocka_unit_test(more_removed_than_may_live),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
