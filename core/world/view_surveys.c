@@ -11,23 +11,15 @@
 #include "core/world/team.h"
 #include "core/world/world_parts.h"
 
-// Classes that move alike share a view, and the first of them stands for all.
-static uint32_t first_class_of(const fm_knowledge *knowledge, uint32_t class_index)
-{
-    const fm_view *view = fm_knowledge_view(knowledge, class_index);
-    for (uint32_t i = 0; i < class_index; i++) {
-        if (fm_knowledge_view(knowledge, i) == view) {
-            return i;
-        }
-    }
-    return class_index;
-}
-
+// Classes that move alike share a view, and its survey.
 static struct fm_world_survey *find(fm_world *world, uint32_t team, uint32_t class_index)
 {
     const struct fm_world_surveys *surveys = fm_world_surveys(world);
+    const fm_knowledge *knowledge = fm_team_of(world, team)->knowledge;
+    const fm_view *view = fm_knowledge_view(knowledge, class_index);
     for (uint32_t i = 0; i < surveys->count; i++) {
-        if (surveys->list[i].team == team && surveys->list[i].class_index == class_index) {
+        if (surveys->list[i].team == team &&
+            fm_knowledge_view(knowledge, surveys->list[i].class_index) == view) {
             return &surveys->list[i];
         }
     }
@@ -60,11 +52,9 @@ void fm_view_surveys_want(fm_world *world, const struct fm_agent *agent, fm_cell
     if (kind != FM_HEURISTIC_LANDMARKS && kind != FM_HEURISTIC_CLUSTER) {
         return;
     }
-    const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
-    uint32_t class_index = first_class_of(knowledge, agent->class_index);
-    struct fm_world_survey *entry = find(world, agent->team, class_index);
+    struct fm_world_survey *entry = find(world, agent->team, agent->class_index);
     if (entry == NULL) {
-        entry = begin(world, agent->team, class_index);
+        entry = begin(world, agent->team, agent->class_index);
     }
     if (entry != NULL) {
         fm_heuristic_survey_want(entry->survey, kind, agent->cell, goal);

@@ -14,7 +14,7 @@ struct fm_agent;
 struct fm_world_survey {
     fm_heuristic_survey *survey;
     uint32_t team;
-    uint32_t class_index; // the first of those that share the view
+    uint32_t class_index; // of the agent that asked first; others may share the view
     uint64_t cursor;      // version of the view that it has read up to
     uint32_t round_expansions;
     bool cut;

@@ -259,6 +259,30 @@ static void a_query_before_the_first_unit(void **state)
     fm_world_destroy(worlds[1]);
 }
 
+// ---- classes that share a view ------------------------------------------------------------------
+
+static const char *const two_on_ground[] = {"ground", "infantry:ground=1", NULL};
+
+static void a_query_for_a_class_that_moves_alike(void **state)
+{
+    (void)state;
+    fm_world *worlds[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        fm_world_rules rules =
+            rules_with("repeated-forward-astar:heuristic=landmarks", two_on_ground);
+        fm_world *world = worlds[i] = make_world(&rules);
+        apply(world, (fm_command){.kind = FM_COMMAND_TEAM});
+        spawn(world, 1, UNITS, fm_cell_at(1, 1));
+        send(world, 0, 1);
+        tick(world);
+        if (i == 1) {
+            assert_int_equal(fm_world_prepare_class(world, 1, 0), FM_OK);
+        }
+        send(world, 1, UNITS - 1);
+    }
+    check_that_they_run_alike(worlds[0], worlds[1], 20);
+}
+
 // ---- agents removed before saving ---------------------------------------------------------------
 
 static fm_agent_id spawn_one(fm_world *world, uint32_t team, uint32_t x, uint32_t y)
@@ -349,6 +373,7 @@ int main(void)
         cmocka_unit_test(a_class_whose_units_have_died),
         cmocka_unit_test(an_edit_before_saving),
         cmocka_unit_test(a_query_before_the_first_unit),
+        cmocka_unit_test(a_query_for_a_class_that_moves_alike),
         cmocka_unit_test(one_that_turned_and_died),
         cmocka_unit_test(more_removed_than_may_live),
     };
