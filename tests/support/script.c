@@ -427,17 +427,29 @@ static void note_command(fm_script *script, const fm_world *world, const fm_comm
     }
 }
 
+void fm_script_apply_one(fm_script *script, fm_world *world, uint32_t i, uint32_t n,
+                         bool is_original)
+{
+    fm_script_step *step = &script->steps[i];
+    fm_agent_id spawned[FM_SCRIPT_AGENTS_MAX];
+    fm_command_result result = {.spawned = spawned};
+    fm_world_apply(world, &step->commands[n], &result);
+    if (is_original) {
+        step->refused[n] = result.status != FM_OK;
+        note_command(script, world, &step->commands[n], &result, i == 0);
+    }
+}
+
 void fm_script_apply(fm_script *script, fm_world *world, uint32_t i, bool is_original)
 {
-    const fm_script_step *step = &script->steps[i];
-    for (uint32_t n = 0; n < step->command_count; n++) {
-        fm_agent_id spawned[FM_SCRIPT_AGENTS_MAX];
-        fm_command_result result = {.spawned = spawned};
-        fm_world_apply(world, &step->commands[n], &result);
-        if (is_original) {
-            note_command(script, world, &step->commands[n], &result, i == 0);
-        }
+    for (uint32_t n = 0; n < script->steps[i].command_count; n++) {
+        fm_script_apply_one(script, world, i, n, is_original);
     }
+}
+
+void fm_script_add(fm_script *script, uint32_t i, const fm_command *command)
+{
+    *add(&script->steps[i]) = *command;
 }
 
 // ---- ticks --------------------------------------------------------------------------------------

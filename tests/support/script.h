@@ -19,6 +19,7 @@
 
 typedef struct fm_script_step {
     fm_command commands[FM_SCRIPT_COMMANDS_MAX];
+    bool refused[FM_SCRIPT_COMMANDS_MAX]; // in the original run
     uint32_t command_count;
     fm_tick_record record;
     fm_cut *cuts;
@@ -54,6 +55,14 @@ void fm_script_write(fm_script *script, fm_world *world, fm_random *random, uint
 ///
 /// @param is_original  the run in which the step was written: notes the agents that are spawned
 void fm_script_apply(fm_script *script, fm_world *world, uint32_t step, bool is_original);
+
+/// The same for one command of the step.
+void fm_script_apply_one(fm_script *script, fm_world *world, uint32_t step, uint32_t command,
+                         bool is_original);
+
+/// Adds a command to a step that was written, and takes over its arrays, which were malloc()ed:
+/// agents, cells and, where it changes terrain or costs, rectangles.
+void fm_script_add(fm_script *script, uint32_t step, const fm_command *command);
 
 /// Runs a step's tick in the original run, with a random budget, and keeps its record.
 void fm_script_run(fm_script *script, fm_world *world, fm_random *random, uint32_t step);

@@ -2,8 +2,13 @@
 //
 // Ticks depend on commands and records alone. What a query made (a class's view, labels), what a
 // view keeps, and whether a world was loaded or has run on must show in no digest; a journal holds
-// none of it. Small scenes show where it once did: many cells change at once, beside something that
-// only one of two worlds has.
+// none of it.
+//
+// Method: random games (script.h) with large edits. A noisy world is asked, watched and inspected
+// at any moment, gets commands that are refused, is saved, and continues from the file or not. A
+// quiet one replays the records and the commands that were accepted, and settles where the other
+// was saved; every digest must be the same. Small scenes show where it once was not: many cells
+// change at once, beside something that only one of two worlds has.
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
@@ -11,13 +16,23 @@
 #include "core/saves/world_load.h"
 #include "core/saves/world_save.h"
 #include "core/tick/tick.h"
+#include "core/views/explain.h"
+#include "core/views/inspect.h"
+#include "core/views/jams.h"
+#include "core/views/unit_report.h"
+#include "core/views/view_delta.h"
+#include "core/views/waypoints.h"
+#include "core/world/team.h"
+#include "core/world/team_labels.h"
 #include "core/world/world_classes.h"
+#include "tests/support/script.h"
 #include "tests/support/support.h"
 
 #define SIDE       256u
 #define BUDGET     300000u
 #define UNITS      15u
 #define UNITS_MOST 1000u
+#define RUNS       24u
 #define SMALL      300u // a budget that is too small for so many
 
 // ---- worlds -------------------------------------------------------------------------------------
@@ -366,6 +381,215 @@ static void more_removed_than_may_live(void **state)
     free(cells);
 }
 
+// ---- random games -------------------------------------------------------------------------------
+
+struct game {
+    fm_script *script;
+    fm_random *random;
+    fm_world *noisy, *quiet;
+    bool watched[4], sight[4]; // views of the noisy world
+};
+
+static uint32_t random_view(struct game *game)
+{
+    return fm_random_below(game->random, fm_world_team_count(game->noisy) + 1);
+}
+
+static void ask(struct game *game)
+{
+    fm_world *world = game->noisy;
+    uint32_t team = random_view(game);
+    uint32_t class_index = fm_random_below(game->random, fm_world_rules_get(world)->class_count);
+    fm_status status = fm_random_below(game->random, 2) == 0
+                           ? fm_world_prepare_class(world, team, class_index)
+                           : fm_world_prepare_class_part(world, team, class_index,
+                                                         1 + fm_random_below(game->random, 4000));
+    assert_int_equal(status, FM_OK);
+    const fm_view *view = fm_world_class_view(world, team, class_index);
+    if (view == NULL) {
+        return; // a part of it is there
+    }
+    fm_labels *labels = fm_team_labels_for_queries(world, team, class_index);
+    uint64_t units = 0, units_max = 1 + fm_random_below(game->random, 20000);
+    assert_non_null(labels);
+    assert_int_equal(fm_labels_update(labels, units_max, &units), FM_OK);
+    if (fm_labels_are_current(labels)) {
+        fm_cell cell = fm_cell_at(fm_random_below(game->random, view->width),
+                                  fm_random_below(game->random, view->height));
+        (void)fm_labels_nearest(labels, cell, 1, &units);
+    }
+}
+
+static void watch(struct game *game)
+{
+    uint32_t team = random_view(game);
+    if (game->watched[team] && fm_random_below(game->random, 3) == 0) {
+        assert_int_equal(fm_world_watch(game->noisy, team, false), FM_OK);
+        game->watched[team] = game->sight[team] = false;
+        return;
+    }
+    if (!game->watched[team]) {
+        assert_int_equal(fm_world_watch(game->noisy, team, true), FM_OK);
+        game->watched[team] = true;
+    }
+    if (fm_random_below(game->random, 2) == 0) {
+        assert_int_equal(fm_world_watch_sight(game->noisy, team), FM_OK);
+        game->sight[team] = true;
+    }
+}
+
+static void look(struct game *game)
+{
+    static uint64_t words[FM_SIDE_MAX];
+    static fm_agent_look looks[2 * FM_SCRIPT_AGENTS_MAX];
+    static fm_course courses[2 * FM_SCRIPT_AGENTS_MAX];
+    const fm_world *world = game->noisy;
+    uint32_t team = random_view(game), count;
+    uint32_t look_count = fm_world_agents_in_view(world, team, looks, FM_COUNT_OF(looks));
+    (void)fm_world_courses(world, team, looks, look_count, courses, FM_COUNT_OF(courses));
+    (void)fm_world_buildings(world, team, &count);
+    (void)fm_world_look_up(world, team, fm_cell_at(3, 4));
+    if (game->watched[team]) {
+        (void)fm_world_changes(world, team);
+    }
+    if (game->sight[team]) {
+        fm_world_sight(world, team, words);
+    }
+}
+
+static void visit_cell(const fm_inspection *cell, void *context)
+{
+    *(uint64_t *)context += cell->cell;
+}
+
+static void inspect(struct game *game)
+{
+    static fm_jams jams;
+    static fm_cell cells[FM_SIDE_MAX];
+    static fm_explanation explanation;
+    static fm_unit_report unit;
+    const fm_world *world = game->noisy;
+    fm_agent_report report;
+    fm_waypoint points[8];
+    fm_team_counts teams[8];
+    fm_top_row rows[16];
+    fm_world_counts counts;
+    uint64_t sum = 0;
+    fm_world_counts_get(world, &counts);
+    (void)fm_world_team_counts(world, teams, FM_COUNT_OF(teams));
+    (void)fm_world_top(world, (fm_top)fm_random_below(game->random, FM_TOP_EDITS + 1), rows,
+                       FM_COUNT_OF(rows));
+    fm_world_list_jams(world, &jams);
+    if (game->script->agent_count == 0) {
+        return;
+    }
+    fm_agent_id agent =
+        game->script->agents[fm_random_below(game->random, game->script->agent_count)];
+    if (fm_world_inspect(world, agent, &report) == FM_OK) {
+        assert_int_equal(fm_world_explain(world, agent, &explanation), FM_OK);
+        assert_int_equal(fm_world_report_unit(world, agent, &unit, cells, FM_COUNT_OF(cells)),
+                         FM_OK);
+        (void)!fm_world_inspect_search(world, agent, visit_cell, &sum);
+        (void)fm_world_agent_path(world, agent, cells, FM_COUNT_OF(cells));
+        (void)fm_world_waypoints(world, agent, points, FM_COUNT_OF(points));
+    }
+}
+
+static void make_noise(struct game *game)
+{
+    static void (*const kinds[])(struct game *) = {ask, watch, look, inspect};
+    while (fm_random_below(game->random, 3) > 0) {
+        kinds[fm_random_below(game->random, FM_COUNT_OF(kinds))](game);
+    }
+}
+
+// The noisy world is saved, and continues from the file in every other case.
+static void save_and_go_on(struct game *game)
+{
+    fm_world *loaded = load_saved(game->noisy);
+    fm_world_settle(game->quiet);
+    bool goes_on = fm_random_below(game->random, 2) == 0;
+    fm_world_destroy(goes_on ? loaded : game->noisy);
+    if (!goes_on) {
+        game->noisy = loaded;
+        memset(game->watched, 0, sizeof game->watched);
+        memset(game->sight, 0, sizeof game->sight);
+    }
+}
+
+// A part of the map, often large, is of another terrain, or a team avoids it.
+static void add_storm(struct game *game, uint32_t step)
+{
+    const fm_grid *grid = fm_world_grid(game->noisy);
+    if (step == 0 || fm_random_below(game->random, 4) != 0) {
+        return;
+    }
+    fm_rect *rect = malloc(sizeof *rect);
+    rect->x = fm_random_below(game->random, grid->width);
+    rect->y = fm_random_below(game->random, grid->height);
+    rect->width = 1 + fm_random_below(game->random, grid->width - rect->x);
+    rect->height = 1 + fm_random_below(game->random, grid->height - rect->y);
+    fm_command command = {.kind = FM_COMMAND_TERRAIN, .rects = rect, .rect_count = 1};
+    static const fm_terrain terrains[] = {FM_TERRAIN_GROUND, FM_TERRAIN_GROUND, FM_TERRAIN_SWAMP,
+                                          FM_TERRAIN_WATER};
+    if (fm_random_below(game->random, 3) == 0) {
+        command.kind = FM_COMMAND_COST;
+        command.team = 1 + fm_random_below(game->random, game->script->team_count);
+        command.cost = (uint8_t)fm_random_below(game->random, 9);
+    } else {
+        command.terrain = terrains[fm_random_below(game->random, FM_COUNT_OF(terrains))];
+    }
+    fm_script_add(game->script, step, &command);
+}
+
+static void give_commands(struct game *game, uint32_t step)
+{
+    for (uint32_t n = 0; n < game->script->steps[step].command_count; n++) {
+        make_noise(game);
+        fm_script_apply_one(game->script, game->noisy, step, n, true);
+        if (!game->script->steps[step].refused[n]) {
+            fm_script_apply_one(game->script, game->quiet, step, n, false);
+        }
+    }
+    make_noise(game);
+}
+
+static void play(struct game *game, fm_workers *workers)
+{
+    for (uint32_t i = 0; i < FM_SCRIPT_TICKS; i++) {
+        if (i > 0 && fm_random_below(game->random, 16) == 0) {
+            save_and_go_on(game);
+        }
+        fm_script_write(game->script, game->noisy, game->random, i);
+        add_storm(game, i);
+        give_commands(game, i);
+        if (fm_random_below(game->random, 16) == 0) {
+            save_and_go_on(game);
+        }
+        fm_script_run(game->script, game->noisy, game->random, i);
+        fm_script_replay(game->script, game->quiet, workers, i, "without noise");
+    }
+}
+
+static void noise_leaves_no_trace(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    fm_workers *workers;
+    assert_int_equal(fm_workers_create(2, &workers), FM_OK);
+    for (uint32_t run = 0; run < RUNS; run++) {
+        struct game game = {.script = fm_script_create(&random), .random = &random};
+        game.script->rules.omniscient = run % 2 == 0;
+        game.noisy = fm_script_make_world(game.script);
+        game.quiet = fm_script_make_world(game.script);
+        play(&game, workers);
+        fm_world_destroy(game.noisy);
+        fm_world_destroy(game.quiet);
+        fm_script_destroy(game.script);
+    }
+    fm_workers_destroy(workers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -376,6 +600,7 @@ int main(void)
         cmocka_unit_test(a_query_for_a_class_that_moves_alike),
         cmocka_unit_test(one_that_turned_and_died),
         cmocka_unit_test(more_removed_than_may_live),
+        cmocka_unit_test(noise_leaves_no_trace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
