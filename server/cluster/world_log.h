@@ -21,8 +21,7 @@
 //   kf/W           the newest keyframe: its position, and all that a journal's head says
 //   part/W/P/E/I   its bytes, in parts; P is the position of the record that holds its KEYFRAME row
 //   names/NAME     number, and a nonce of the reservation. Until the world has an owner this key
-//   and
-//                  the next end with the lease of the node that creates it
+//                  and the next end with the lease of the node that creates it
 //   worlds/W       name
 //   next           the number of the next world
 //   scenes/W       which views of a moved world are watched (server/streams/scenes.h) move/W,
