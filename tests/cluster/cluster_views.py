@@ -95,8 +95,9 @@ async def each(watchers, does):
     assert not failed, "\n".join(map(repr, failed))
 
 
-def scene(worlds=(A, B), option="", starts=True, kinds=tuple(KINDS)):
-    """Makes a case of a function: the worlds are on node a, where each library has a view of each, in this order."""
+def scene(worlds=(A, B), option="", starts=True, kinds=tuple(KINDS), leaving=None):
+    """Makes a case of a function: the worlds are on node a, where each library has a view of each, in this order.
+    `leaving`: as FakeNode.leaving of that node."""
     def decorate(case):
         async def whole():
             async with FakeCluster() as cluster:
@@ -104,6 +105,7 @@ def scene(worlds=(A, B), option="", starts=True, kinds=tuple(KINDS)):
                 cluster.explained = {1: "ends", 2: "goes on"}
                 nodes = cluster.nodes
                 nodes["a"].shows = starts
+                nodes["a"].leaving = leaving or {}
                 watchers = [await Watcher(kind).start(nodes["a"].address, worlds, option) for kind in kinds
                             if kind in KINDS]
                 try:
@@ -111,7 +113,7 @@ def scene(worlds=(A, B), option="", starts=True, kinds=tuple(KINDS)):
                         ends = option in ("drop", "again")
                         shown = worlds[1:] if ends else worlds
                         await each(watchers, lambda one: one.until(lambda said: not ends or "dropped" in said, "start"))
-                        for world in shown:
+                        for world in [world for world in shown if world not in nodes["a"].leaving]:
                             await each(watchers, lambda one: one.shows(world, nodes["a"], cluster.tick))
                     await case(cluster, watchers, **nodes)
                 finally:
@@ -266,6 +268,19 @@ async def a_rectangle_is_kept(cluster, watchers, a, b, c):
     assert rects == [[4, 4, 8, 8]] * len(watchers), rects
 
 
+@scene(leaving={B: "b"})
+async def the_second_world_leaves_at_once(cluster, watchers, a, b, c):
+    await second_leaves(cluster, watchers, a, b, lambda: None)
+
+
+@scene((A,))
+async def a_world_leaves_the_next_node_at_once(cluster, watchers, a, b, c):
+    b.leaving[A] = "c"  # behind the answer to subscribe
+    cluster.move(A, "b")
+    await goes_on(cluster, watchers, A, c)
+    assert b.count("subscribe") == len(watchers) == c.count("subscribe")
+
+
 @scene(option="debug", kinds=["c"])
 async def what_debug_subscribe_shows_holds_no_view(cluster, watchers, a, b, c):
     while a.count("debug.subscribe") < 2 * len(watchers):
@@ -290,4 +305,5 @@ run([the_second_world_moves, the_first_world_moves, a_world_moves_and_its_node_d
      a_node_dies_and_its_worlds_part, a_node_dies_and_one_world_is_taken_over_later,
      a_node_dies_and_one_world_is_not_known_yet, a_node_dies_and_the_first_world_with_it,
      the_next_node_dies_while_views_go_on_there, a_view_that_the_program_has_ended_holds_nothing, a_rectangle_is_kept,
+     the_second_world_leaves_at_once, a_world_leaves_the_next_node_at_once,
      what_debug_subscribe_shows_holds_no_view, what_is_under_way_for_a_view_that_was_ended_goes_to_no_other])

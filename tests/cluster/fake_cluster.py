@@ -28,6 +28,7 @@ class Session:
     def __init__(self, node, reader, writer):
         self.node, self.reader, self.writer = node, reader, writer
         self.views = {}  # by subscription: world
+        self.left = set()  # worlds of node.leaving that have left
         self.last = 0
         node.sessions.add(self)
 
@@ -60,6 +61,10 @@ class Session:
             self.send(1, number, error.sent, None)
         if self.node.dies_after == method:
             self.node.die()
+        world = params[0].get("world")
+        if method == "subscribe" and world in self.node.leaving and world not in self.left:
+            self.left.add(world)
+            self.drop(world, "moved", ticket="", tick=0, **self.place_of(world).place())
 
     def on_hello(self, **_):
         nodes = self.node.cluster.nodes.values()
@@ -76,6 +81,10 @@ class Session:
             raise Refused("no_world")
         if worlds[world] is None:
             raise Refused("not_ready")
+        if world in self.left:
+            return self.node.cluster.nodes[self.node.leaving[world]]
+        if any(node.leaving.get(world) == self.node.name for node in self.node.cluster.nodes.values()):
+            return self.node
         return self.node.cluster.nodes[worlds[world]]
 
     def on_world_locate(self, world):
@@ -132,6 +141,7 @@ class FakeNode:
         self.asked = []  # all requests: method, parameters
         self.shows = True  # keyframes and deltas
         self.knows_nothing = False  # of any world
+        self.leaving = {}  # by world: to which node it goes, for each session, as soon as that has subscribed to it
         self.dies_after = None  # a method; the node dies when it has answered it
         self.lives = True
 

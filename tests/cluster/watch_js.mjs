@@ -23,7 +23,7 @@ async function watch(world) {
     view.onEnd = (error) => tell({ view: world, ended: error.message, at: error.address });
     return view;
   } catch (error) {
-    tell({ view: world, ended: error.message, at: "" });
+    tell({ view: world, ended: error.message, at: error.address ?? "" });
     return undefined;
   }
 }

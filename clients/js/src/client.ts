@@ -53,6 +53,8 @@ type Leaving = { subscription: number; world: number } & Partial<Place> & { node
 // Answers to subscribe after which the world may still come.
 const NOT_HERE = new Set(["moved", "not_ready", "no_world"]);
 
+const UNMET_MAX = 64;
+
 type Method = keyof Params & keyof Results & string;
 type Event = keyof Notifications & string;
 type Listener<E extends Event> = (params: Notifications[E]) => void;
@@ -64,6 +66,8 @@ export class Client {
   received = 0;
   private link: Link;
   private readonly kept = new Set<Kept>();
+  // What came of subscriptions of this link that no view is known to have, yet: the answer may be on its way to the view.
+  private unmet: { name: "world_ended" | "moved"; params: Leaving }[] = [];
   private readonly listeners = new Map<string, Set<(params: never) => void>>();
   private readonly endListeners = new Set<(reason: string) => void>();
   private readonly nodeListeners = new Set<() => void>();
@@ -182,6 +186,7 @@ export class Client {
   /** Keeps a view when the client goes to another node. Returns the function that ends that. */
   keep(view: Kept): () => void {
     this.kept.add(view);
+    this.meet(view);
     return () => this.kept.delete(view);
   }
 
@@ -231,7 +236,18 @@ export class Client {
     const view = [...this.kept].find((one) => one.number === params.subscription);
     const { world } = params;
     const isMoved = name === "moved";
+    if (view === undefined) {
+      this.unmet = [...this.unmet.slice(1 - UNMET_MAX), { name, params }];
+    }
     view?.left();
+    if (isMoved && view !== undefined && this.seeking !== undefined && this.mayGo(world)) {
+      void this.seeking.then(() => { // when it has ended at this very node, another search begins
+        if (link === this.link && this.closed === undefined && this.kept.has(view) && view.number === undefined) {
+          this.leaves(link, name, params);
+        }
+      });
+      return;
+    }
     if (!isMoved && this.follow?.isOn === true) {
       void this.look(link, params, view, true);
       return;
@@ -244,6 +260,15 @@ export class Client {
       this.lose(view, isMoved ? this.movedTo(params) : new ViewEnded("the world has ended"));
     }
     this.tell(name, params as never);
+  }
+
+  // A view has its number. Its world may have left before that.
+  private meet(view: Kept): void {
+    const early = this.unmet.find(({ params }) => params.subscription === view.number);
+    if (early !== undefined) {
+      this.unmet = this.unmet.filter((one) => one !== early);
+      this.leaves(this.link, early.name, early.params);
+    }
   }
 
   private lose(view: Kept | undefined, error: Error): void {
@@ -332,6 +357,7 @@ export class Client {
       }
       const before = this.link;
       this.link = link;
+      this.unmet = [];
       before.close("the client has gone to another node");
       this.settle(address, welcome);
       for (const view of [...this.kept]) {
@@ -377,6 +403,9 @@ export class Client {
     try {
       await view.again((params) =>
         within(NODE_PATIENCE_MS, link.ask("subscribe", params)) as Promise<Results["subscribe"]>);
+      if (link === this.link && this.kept.has(view)) {
+        this.meet(view);
+      }
     } catch (error) {
       if (!(error instanceof RequestError) || view.world === sought) {
         throw error;
@@ -418,11 +447,12 @@ export class Client {
       try {
         const place = { ...params, ...await link.ask("world.locate", { world }) as Place & { here: boolean; node: string } };
         deniedSince = undefined;
-        if (!place.here && this.mayGo(world)) {
+        const mayGo = this.mayGo(world);
+        if (!place.here && mayGo && this.seeking === undefined) {
           this.go(link, world, new ConnectionError(`world ${world} is on another node now`), place);
           return;
         }
-        if (!place.here && place.node !== "") {
+        if (!place.here && place.node !== "" && !mayGo) {
           this.lose(view, this.movedTo(place));
           return;
         }

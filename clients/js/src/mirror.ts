@@ -486,6 +486,7 @@ async function begin(client: Client, view: View, mirror: Mirror,
   keyframe.catch(() => {});
   let isAsking = true; // and an answer is to come
   let isOver = false;
+  let failure: Error | undefined; // why it is over
   // Messages of views whose number is not known yet; the keyframe may come before the answer.
   let early: [boolean, Keyframe | Delta][] = [];
   const take = (isKeyframe: boolean, message: Keyframe | Delta): void => {
@@ -530,6 +531,7 @@ async function begin(client: Client, view: View, mirror: Mirror,
     ends.forEach((end) => end());
   };
   const lost = (error: Error): void => {
+    failure = error;
     stop();
     leave();
     broken(error);
@@ -587,6 +589,9 @@ async function begin(client: Client, view: View, mirror: Mirror,
   }));
   if (!subscription.resumed) {
     await keyframe;
+  }
+  if (failure !== undefined) { // before the program could listen to it
+    throw failure;
   }
   return subscription;
 }

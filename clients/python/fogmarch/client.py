@@ -175,10 +175,20 @@ class Client(Methods):
         elif not self._follow.is_on or (params.get("tcp") and not self._may_go(view.world)):
             self._views.remove(view)
             view._leave(params)
+        elif name == "moved" and self._may_go(view.world) and self._seeking is not None:
+            self._start(self._leaves_later(link, view, params))
         elif name == "moved" and self._may_go(view.world):
             self._go(link, view.world, ConnectionEnded(moved_text(view.world, params)), params)
         else:
             self._start(self._look(link, view, had_it=name == "world_ended"))
+
+    async def _leaves_later(self, link: Link, view: Subscription, params: dict[str, Any]) -> None:
+        """The world has left while a search was under way. When that has ended at this very node, another begins."""
+        if self._seeking is not None:
+            await asyncio.wait([self._seeking])
+        has_it = self._subscriptions.get(view.number) is view
+        if link is self._link and view in self._views and not has_it and self._end is None:
+            self._leaves(link, view, "moved", params)
 
     def _start(self, work: Any) -> None:
         task = asyncio.create_task(work)
@@ -233,10 +243,11 @@ class Client(Methods):
             try:
                 place = await link.ask("world.locate", {"world": view.world})
                 denied_since = None
-                if not place["here"] and self._may_go(view.world):
+                may_go = self._may_go(view.world)
+                if not place["here"] and may_go and self._seeking is None:
                     self._go(link, view.world, ConnectionEnded(moved_text(view.world, place)), place)
                     return
-                if not place["here"] and place["tcp"]:
+                if not place["here"] and place["tcp"] and not may_go:
                     self._views.remove(view)
                     view._leave(place)
                     return
