@@ -158,7 +158,7 @@ static bool open_connection(fm_etcd *etcd, uint64_t deadline_ns)
     bool open = fm_etcd_link_open(&etcd->link, etcd->access, member->host, member->port,
                                   is_whole ? until_ns : deadline_ns);
     // Not where there was hardly any time left.
-    if (open || is_whole || etcd->access->tls != NULL || fm_clock_now_ns() < deadline_ns) {
+    if (open || until_ns <= deadline_ns || fm_clock_now_ns() < deadline_ns) {
         note_silent(etcd, !open);
     }
     return open;
@@ -447,11 +447,19 @@ static fm_etcd_outcome ask(fm_etcd *etcd, uint64_t deadline_ns, char *error)
     return ask_plainly(etcd, deadline_ns) ? FM_ETCD_DONE : FM_ETCD_UNREACHABLE;
 }
 
-static void next(fm_etcd *etcd, uint64_t deadline_ns)
+// After as many failed tries as there are members, silent ones included, it pauses: one that lives
+// and refuses at once is not asked without end.
+static void next(fm_etcd *etcd, uint64_t deadline_ns, uint32_t *tries)
 {
     hang_up(etcd);
-    step(etcd);
-    if (etcd->current == 0 && fm_clock_now_ns() + PAUSE_MS * FM_NS_PER_MS < deadline_ns) {
+    uint32_t skipped = 0;
+    do {
+        step(etcd);
+        skipped += 1;
+    } while (skipped < etcd->member_count && is_silent(etcd));
+    *tries += skipped;
+    if (*tries >= etcd->member_count && fm_clock_now_ns() + PAUSE_MS * FM_NS_PER_MS < deadline_ns) {
+        *tries = 0;
         (void)poll(NULL, 0, PAUSE_MS);
     }
 }
@@ -464,7 +472,8 @@ void fm_etcd_begin(fm_etcd *etcd, const char *path, const fm_writer *body)
     etcd->begun_ns = fm_clock_now_ns();
     char error[FM_ETCD_ERROR_SIZE]; // finish() tries again and reports it
     uint64_t until_ns = etcd->begun_ns + FM_ETCD_TRY_MS * FM_NS_PER_MS;
-    if (ask(etcd, until_ns, error) == FM_ETCD_UNREACHABLE && etcd->member_count > 1) {
+    if (ask(etcd, until_ns, error) == FM_ETCD_UNREACHABLE && etcd->member_count > 1 &&
+        fm_clock_now_ns() < until_ns) {
         step(etcd);
         (void)ask(etcd, until_ns, error);
     }
@@ -491,6 +500,7 @@ void fm_etcd_wait(fm_etcd *const *clients, uint32_t count, uint64_t until_ns, bo
 fm_etcd_outcome fm_etcd_finish(fm_etcd *etcd, uint32_t timeout_ms, json_t **answer, char *error)
 {
     uint64_t end_ns = etcd->begun_ns + timeout_ms * FM_NS_PER_MS;
+    uint32_t tries = 0;
     snprintf(error, FM_ETCD_ERROR_SIZE, "etcd: no member can be reached");
     for (bool again = etcd->access->user[0] != '\0';;) {
         uint64_t from_ns = etcd->asked ? etcd->begun_ns : fm_clock_now_ns();
@@ -510,7 +520,7 @@ fm_etcd_outcome fm_etcd_finish(fm_etcd *etcd, uint32_t timeout_ms, json_t **answ
         if (outcome != FM_ETCD_UNREACHABLE) {
             return outcome;
         }
-        next(etcd, end_ns);
+        next(etcd, end_ns, &tries);
         if (fm_clock_now_ns() >= end_ns) {
             return FM_ETCD_UNREACHABLE;
         }

@@ -229,8 +229,11 @@ static fm_status look_up_agent(const fm_host *host, fm_job_query *query)
 }
 
 // Each time: a replay may have another world by now, without the team or the agent, or none.
-// Makes a view that nobody has needed so far, or as much of it as there is time for.
-static fm_status find_view(fm_host *host, fm_job_query *query, uint64_t deadline_ns)
+// Makes a view that nobody has needed so far, or as much of it as there is time for: one part at
+// least, but no other job's after that.
+//
+// @param is_late  set when there is no more time for parts of views
+static fm_status find_view(fm_host *host, fm_job_query *query, uint64_t deadline_ns, bool *is_late)
 {
     if (host->world == NULL) {
         return FM_ERR_IO;
@@ -241,21 +244,27 @@ static fm_status find_view(fm_host *host, fm_job_query *query, uint64_t deadline
             return status;
         }
     }
+    if (*is_late && query->class_index < fm_world_rules_get(host->world)->class_count &&
+        view_of(host, query) == NULL) {
+        return FM_OK;
+    }
     // Call before any query on a map that this changes: others may be reading it.
     fm_status status;
     do {
         status =
             fm_world_prepare_class_part(host->world, query->team, query->class_index, CLASS_CELLS);
     } while (status == FM_OK && view_of(host, query) == NULL && fm_clock_now_ns() < deadline_ns);
+    *is_late = *is_late || (status == FM_OK && view_of(host, query) == NULL);
     return status;
 }
 
 // Brings labels up to date, and begins the job once they are and `maps` has room for its own. What
 // labels alone answer needs no map.
-static fm_status begin_job(fm_host *host, fm_job *job, struct maps *maps, uint64_t deadline_ns)
+static fm_status begin_job(fm_host *host, fm_job *job, struct maps *maps, uint64_t deadline_ns,
+                           bool *is_late)
 {
     fm_job_query *query = &job->query;
-    fm_status found = find_view(host, query, deadline_ns);
+    fm_status found = find_view(host, query, deadline_ns, is_late);
     const fm_view *view = found == FM_OK ? view_of(host, query) : NULL;
     if (view == NULL) {
         return found;
@@ -329,7 +338,8 @@ fm_status fm_queries_take(fm_host *host, fm_job *job)
     }
     // One piece of work on labels is nearly always enough; the rest waits for idle time.
     struct maps maps = list_maps(host);
-    fm_status status = begin_job(host, job, &maps, 0);
+    bool is_late = host->queries.count > 0;
+    fm_status status = begin_job(host, job, &maps, 0, &is_late);
     if (status == FM_OK) {
         host->queries.jobs[host->queries.count++] = job;
     }
@@ -506,12 +516,13 @@ static void turn_over(fm_mailbox *mailbox, fm_host *host, uint64_t deadline_ns)
 {
     uint32_t kept = 0;
     struct maps maps = list_maps(host);
+    bool is_late = false;
     for (uint32_t i = 0; i < host->queries.count; i++) {
         fm_job *job = host->queries.jobs[i];
         fm_status status = !is_wanted(&job->query) ? FM_ERR_NOT_READY // which nobody sees
                            : job->query.begun || fm_host_is_seeking(host)
                                ? FM_OK
-                               : begin_job(host, job, &maps, deadline_ns);
+                               : begin_job(host, job, &maps, deadline_ns, &is_late);
         if (status == FM_OK && (!job->query.begun || !is_finished(&job->query))) {
             host->queries.jobs[kept++] = job;
         } else {

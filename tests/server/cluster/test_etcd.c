@@ -8,6 +8,7 @@
 #include "server/cluster/etcd.h"
 #include "server/cluster/etcd_link.h"
 
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,11 +21,14 @@
 
 #define CLIENTS 16u
 #define ANSWER  "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+#define NO_LEADER                                                                                  \
+    "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 11\r\n\r\n{\"code\":14}"
 
 static uint64_t time_ns;
 static const char *dead;    // host names that do not answer, each followed by a comma
 static uint32_t dead_tries; // connections to these
 static uint32_t opened;
+static const char *answer_text = ANSWER; // of those that answer
 
 uint64_t __wrap_fm_clock_now_ns(void);
 bool __wrap_fm_etcd_link_open(fm_etcd_link *link, const fm_etcd_access *access, const char *host,
@@ -34,6 +38,7 @@ bool __wrap_fm_etcd_link_send(fm_etcd_link *link, const void *bytes, size_t size
                               uint64_t deadline_ns);
 size_t __wrap_fm_etcd_link_receive(fm_etcd_link *link, void *bytes, size_t size,
                                    uint64_t deadline_ns);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
 
 uint64_t __wrap_fm_clock_now_ns(void)
 {
@@ -72,8 +77,16 @@ size_t __wrap_fm_etcd_link_receive(fm_etcd_link *link, void *bytes, size_t size,
                                    uint64_t deadline_ns)
 {
     (void)link, (void)size, (void)deadline_ns;
-    memcpy(bytes, ANSWER, strlen(ANSWER));
-    return strlen(ANSWER);
+    time_ns += FM_NS_PER_MS;
+    memcpy(bytes, answer_text, strlen(answer_text));
+    return strlen(answer_text);
+}
+
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+    (void)fds, (void)count;
+    time_ns += (uint64_t)timeout_ms * FM_NS_PER_MS;
+    return 0;
 }
 
 struct cluster {
@@ -170,12 +183,30 @@ static void all_are_tried_when_all_are_silent(void **state)
     end(&cluster);
 }
 
+// Two cannot be connected to, and the third has no leader and says so at once.
+static void who_refuses_at_once_is_not_asked_without_end(void **state)
+{
+    (void)state;
+    struct cluster cluster;
+    begin(&cluster, "two,three,");
+    for (uint32_t i = 0; i < 2; i++) { // the second time it is known who is silent
+        opened = 0;
+        answer_text = NO_LEADER;
+        fm_etcd_begin(cluster.clients[i], "kv/txn", &cluster.body);
+        assert_int_equal(finish(cluster.clients[i]), FM_ETCD_UNREACHABLE);
+        assert_in_range(opened, 2, 100); // in 3 s
+    }
+    answer_text = ANSWER;
+    end(&cluster);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_client_finds_out_for_all),
         cmocka_unit_test(it_is_tried_again_later),
         cmocka_unit_test(all_are_tried_when_all_are_silent),
+        cmocka_unit_test(who_refuses_at_once_is_not_asked_without_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
