@@ -10,6 +10,7 @@
 // What was noted since the last tick, and how many agents may have been there.
 struct backlog {
     uint64_t noted, edited, places;
+    uint64_t bases; // how often FM_BACKLOG_BASE is allowed
 };
 
 static struct backlog backlog_of(const fm_world *world, uint32_t team)
@@ -20,12 +21,15 @@ static struct backlog backlog_of(const fm_world *world, uint32_t team)
     }
     if (team == FM_ALL_TEAMS || !fm_world_has_team(world, team)) {
         return (struct backlog){.noted = (uint64_t)interval->ended_count + interval->removed_count,
-                                .edited = interval->edited_count,
-                                .places = fm_world_agents(world)->slot_count};
+                                .edited = interval->edited_count - interval->edited_by_teams,
+                                .places = fm_world_agents(world)->slot_count,
+                                .bases = fm_world_team_count(world) + 1};
     }
     const struct fm_team *own = fm_team_of(world, team);
-    return (struct backlog){
-        .noted = own->noted_count, .edited = own->edited_count, .places = own->member_count};
+    return (struct backlog){.noted = own->noted_count,
+                            .edited = own->edited_count,
+                            .places = own->member_count,
+                            .bases = 1};
 }
 
 static uint64_t cells_of(const fm_command *command)
@@ -42,7 +46,7 @@ static uint64_t cells_of(const fm_command *command)
 bool fm_backlog_admits(const fm_world *world, const fm_command *command)
 {
     struct backlog backlog = backlog_of(world, command->team);
-    uint64_t noted_max = FM_BACKLOG_BASE + FM_BACKLOG_PER_AGENT * backlog.places;
+    uint64_t noted_max = FM_BACKLOG_BASE * backlog.bases + FM_BACKLOG_PER_AGENT * backlog.places;
     uint64_t cells = cells_of(command);
     bool agents_fit = backlog.noted == 0 || command->agent_count == 0 ||
                       backlog.noted + command->agent_count <= noted_max;
@@ -54,7 +58,9 @@ bool fm_backlog_admits(const fm_world *world, const fm_command *command)
 void fm_backlog_charge(fm_world *world, const fm_command *command, uint32_t edited_before)
 {
     if (command->team != FM_ALL_TEAMS && fm_world_has_team(world, command->team)) {
-        fm_team_of(world, command->team)->edited_count +=
-            fm_world_interval(world)->edited_count - edited_before;
+        struct fm_world_interval *interval = fm_world_edit_interval(world);
+        uint32_t edited = interval->edited_count - edited_before;
+        fm_team_of(world, command->team)->edited_count += edited;
+        interval->edited_by_teams += edited;
     }
 }

@@ -16,7 +16,8 @@
 #define FM_BACKLOG_EDITS     (4u * FM_COMMAND_CELLS_MAX) // cells that one team edited
 
 /// Whether a command may come after all that came since the last tick. One command alone is never
-/// too much. A command of FM_ALL_TEAMS is judged by what all teams have left to be told.
+/// too much. A command of FM_ALL_TEAMS has as much room as all teams together and one more, so that
+/// teams that have used theirs up do not keep it out.
 bool fm_backlog_admits(const fm_world *world, const fm_command *command);
 
 /// Counts the cells that a command of a team has edited.

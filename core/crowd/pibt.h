@@ -77,10 +77,10 @@ typedef struct fm_mover {
     bool narrow : 1;      // few steps lead on from the first cell of its list
     bool settled : 1; // stands where its last order ended: those with the same aim do not push it
     bool pushable : 1;
-    bool yields : 1;      // is under way, but makes way for others in this tick
-    bool planned : 1;     // follows a plan of core/crowd/jam.h
-    uint8_t refusals : 2; // times that it was pushed in vain
-    uint16_t age;         // ticks that it has been under way, at most FM_MOVER_AGE_MAX; 0: idle
+    bool yields : 1;  // is under way, but makes way for others in this tick
+    bool planned : 1; // follows a plan of core/crowd/jam.h
+    uint8_t refusals; // times that it was pushed in vain; no bits of a byte that others read
+    uint16_t age;     // ticks that it has been under way, at most FM_MOVER_AGE_MAX; 0: idle
 } fm_mover;
 
 typedef struct fm_pibt_frame {

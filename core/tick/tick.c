@@ -252,10 +252,11 @@ static bool has_nothing_to_do(const fm_world *world)
 }
 
 // A world in which nothing happens until its teams have saved all that they may stays as it is
-// until a command changes it.
+// until a command changes it. What the last command ended and removed was shown in the first of
+// these ticks; a still one shows nothing, so one more comes between.
 static bool is_still(const fm_world *world)
 {
-    return world->still_ticks > world->rules.saved_ticks;
+    return world->still_ticks > world->rules.saved_ticks && world->still_ticks > 1;
 }
 
 static void note_stillness(struct fm_tick *t, bool had_nothing_to_do)

@@ -70,7 +70,7 @@ void fm_world_begin_interval(fm_world *world)
     interval->removed_listed = 0;
     interval->ended_count = 0;
     interval->alert_count = 0;
-    interval->edited_count = 0;
+    interval->edited_count = interval->edited_by_teams = 0;
     fm_world_edit_map(world)->buildings_shown.changed = false;
     for (uint32_t team = 1; team <= fm_world_team_count(world); team++) {
         struct fm_team *of = fm_team_of(world, team);

@@ -26,7 +26,8 @@ struct fm_world_interval {
     uint32_t alert_count, alert_capacity;
     fm_cell *edited;
     uint32_t edited_count, edited_capacity;
-    bool map_edited; // some cell changed since the last sense stage
+    uint32_t edited_by_teams; // of these, by commands of teams; see core/commands/backlog.h
+    bool map_edited;          // some cell changed since the last sense stage
     struct fm_view_delta *delta_all;
 };
 

@@ -145,15 +145,17 @@ static void orders_end_so_often_between_two_ticks(void **state)
     assert_true(bytes < before + FM_HISTORY_MAX * sizeof(fm_history_entry) + 65536);
 }
 
-// It would learn that somebody else gives many orders.
+// It would learn that somebody else gives many orders. Nor is the host kept out by its players.
 static void a_team_is_not_refused_for_what_another_did(void **state)
 {
     (void)state;
-    fm_command second = hold(2);
+    fm_command second = hold(2), host = hold(2);
     hold_until_refused(1);
     assert_true(fm_backlog_admits(world, &second));
     assert_int_equal(apply(second).status, FM_OK);
     assert_true(hold_until_refused(2) > 0);
+    host.team = FM_ALL_TEAMS;
+    assert_true(fm_backlog_admits(world, &host));
 }
 
 static void cells_change_so_often_between_two_ticks(void **state)

@@ -8,6 +8,7 @@
 #include "core/views/view_delta.h"
 #include "core/views/inspect.h"
 #include "core/world/team_labels.h"
+#include "core/world/world_state.h"
 #include "tests/support/support.h"
 
 #include "core/base/random.h"
@@ -216,6 +217,38 @@ static void still_worlds_stand_still(void **state)
     fm_world_destroy(world);
 }
 
+// What a command ended and removed is shown once, also where a tick without anything to do is
+// enough for a world to be still.
+static void what_a_command_did_is_shown_once(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed() ^ 7);
+    for (uint32_t saved_ticks = 0; saved_ticks < 3; saved_ticks++) {
+        fm_world *world = make_world(&random, &fm_repeated_jps, true);
+        world->rules.saved_ticks = saved_ticks;
+        assert_int_equal(fm_world_watch(world, 1, true), FM_OK);
+        send(world, &random);
+        fm_tick_report report = {0};
+        fm_tick_run(world, NULL, BUDGET, NULL, &report);
+        fm_command_result result = {0};
+        apply(world,
+              (fm_command){.kind = FM_COMMAND_REMOVE, .agents = units, .agent_count = unit_count},
+              &result);
+        uint32_t ended = 0, left = 0, still = 0;
+        for (uint32_t tick = 0; tick < 6; tick++) {
+            fm_tick_run(world, NULL, BUDGET, NULL, &report);
+            fm_changes changes = fm_world_changes(world, 1);
+            ended += changes.ended_count;
+            left += changes.left_count;
+            still += report.still;
+        }
+        assert_in_range(ended, 1, unit_count);
+        assert_int_equal(left, unit_count);
+        assert_in_range(still, 3, 5);
+        fm_world_destroy(world);
+    }
+}
+
 // When a world becomes still depends on its watched views. Journals do not record these, so the
 // result of its ticks must not depend on them, whatever their budgets are.
 static void stillness_leaves_no_trace(void **state)
@@ -421,6 +454,7 @@ int main(void)
         cmocka_unit_test(the_idle_cost_nothing),
         cmocka_unit_test(groups_in_fog_are_not_attended),
         cmocka_unit_test(still_worlds_stand_still),
+        cmocka_unit_test(what_a_command_did_is_shown_once),
         cmocka_unit_test(stillness_leaves_no_trace),
         cmocka_unit_test(edits_wake),
         cmocka_unit_test(everybody_arrives_in_fog),

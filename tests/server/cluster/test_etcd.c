@@ -19,10 +19,9 @@
 
 #include <cmocka.h>
 
-#define CLIENTS 16u
-#define ANSWER  "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
-#define NO_LEADER                                                                                  \
-    "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 11\r\n\r\n{\"code\":14}"
+#define CLIENTS   16u
+#define ANSWER    "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+#define NO_LEADER "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 11\r\n\r\n{\"code\":14}"
 
 static uint64_t time_ns;
 static const char *dead;    // host names that do not answer, each followed by a comma
