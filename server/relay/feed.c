@@ -27,15 +27,16 @@ struct held {
 struct view {
     struct view *next;
     uint32_t team;
-    uint64_t serial; // of the scene
-    bool sight, motion;
-    fm_job *job;           // that is not answered yet; owned; NULL: none
-    bool wanted;           // to be subscribed to
-    uint64_t request;      // subscribe that is not answered yet; UINT64_MAX: none
-    uint64_t subscription; // 0: none
-    uint64_t stream;       // upstream's number of the stream that we have; 0: none
-    bool follows;          // the messages so far lead to `tick`
-    bool is_shown;         // the scene has had a keyframe
+    uint64_t serial;            // of the scene
+    bool sight, motion;         // asked for
+    bool had_sight, had_motion; // when it was subscribed to last
+    fm_job *job;                // that is not answered yet; owned; NULL: none
+    bool wanted;                // to be subscribed to
+    uint64_t request;           // subscribe that is not answered yet; UINT64_MAX: none
+    uint64_t subscription;      // 0: none
+    uint64_t stream;            // upstream's number of the stream that we have; 0: none
+    bool follows;               // the messages so far lead to `tick`
+    bool is_shown;              // the scene has had a keyframe
     uint64_t tick;
     struct held *held, *last_held;
     size_t held_size;
@@ -315,6 +316,16 @@ static void ask_again(fm_feed *feed, struct view *view, const char *reason)
     feed->retry_ns = fm_clock_now_ns() + RETRY_FIRST_NS;
 }
 
+// What a spectator wanted in addition was refused: the others have the view as it was.
+static void ask_as_before(fm_feed *feed, struct view *view, const fm_client_error *error)
+{
+    if (view->is_shown) { // else the streams drop it
+        view->sight = view->had_sight;
+        view->motion = view->had_motion;
+        ask_again(feed, view, error->message);
+    }
+}
+
 static void on_subscribed(void *context, uint64_t id, const fm_client_error *error,
                           const msgpack_object *result)
 {
@@ -327,13 +338,22 @@ static void on_subscribed(void *context, uint64_t id, const fm_client_error *err
     if (error == NULL) {
         view->subscription = fm_object_uint(result, "subscription", 0);
         view->stream = fm_object_uint(result, "stream", 0);
+        view->had_sight = view->sight;
+        view->had_motion = view->motion;
         return;
     }
+    bool has_more = view->sight != view->had_sight || view->motion != view->had_motion;
     switch (error->status) {
     case FM_ERR_NO_TEAM:
     case FM_ERR_LIMIT:
         answer(feed, view, error->status);
-        if (view->is_shown) { // else the streams drop it
+        ask_as_before(feed, view, error);
+        break;
+    case FM_ERR_NO_MEMORY:
+        if (has_more && view->is_shown) {
+            answer(feed, view, error->status);
+            ask_as_before(feed, view, error);
+        } else {
             ask_again(feed, view, error->message);
         }
         break;
