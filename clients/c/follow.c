@@ -39,16 +39,17 @@ static const fm_params *prepare(fm_client *client, fm_method method, const fm_pa
             *world = entry.number;
         }
         needs_id = needs_id && !fm_entry_is(&entry, FM_FIELD_COMMAND_ID);
-        struct subscription *one = fm_entry_is(&entry, FM_FIELD_SUBSCRIPTION)
-                                       ? fm_views_of_program(follow, entry.number)
-                                       : NULL;
-        if (one != NULL) {
-            fm_params_uint(&follow->scratch, FM_FIELD_SUBSCRIPTION, one->node_number);
-            changed = true;
-            one->is_over = one->is_over || method == FM_METHOD_UNSUBSCRIBE ||
-                           method == FM_METHOD_DEBUG_UNSUBSCRIBE;
-        } else {
+        if (!fm_entry_is(&entry, FM_FIELD_SUBSCRIPTION)) {
             fm_entry_append(&follow->scratch, &entry);
+            continue;
+        }
+        // One that is over and forgotten may have the node's number of another one: 0 is none.
+        struct subscription *one = fm_views_of_program(follow, entry.number);
+        fm_params_uint(&follow->scratch, FM_FIELD_SUBSCRIPTION, one == NULL ? 0 : one->node_number);
+        changed = true;
+        if (one != NULL &&
+            (method == FM_METHOD_UNSUBSCRIBE || method == FM_METHOD_DEBUG_UNSUBSCRIBE)) {
+            one->is_over = true;
         }
     }
     if (needs_id) {
@@ -543,6 +544,17 @@ static bool unsubscribes(const fm_client *client)
     return false;
 }
 
+// Whether a world is the one of a view that is looked for: not always that of the oldest view.
+static bool is_sought(const struct fm_follow *follow, uint64_t world)
+{
+    bool is = false;
+    for (uint32_t i = 0; i < follow->subscription_count; i++) {
+        const struct subscription *one = &follow->subscriptions[i];
+        is = is || (one->is_sought && !one->is_over && one->world == world);
+    }
+    return is;
+}
+
 static void recover(fm_client *client)
 {
     struct fm_follow *follow = client->follow;
@@ -553,8 +565,9 @@ static void recover(fm_client *client)
         !(client->broken || follow->wants)) {
         return;
     }
+    bool goes = follow->wants && !client->broken && is_sought(follow, follow->wanted_world);
     uint64_t world =
-        follow->wants && world_of(client) == 0 ? follow->wanted_world : world_of(client);
+        goes || (follow->wants && world_of(client) == 0) ? follow->wanted_world : world_of(client);
     if (client->broken) {
         snprintf(follow->reason, sizeof follow->reason, "%s", client->broken_error.message);
     }

@@ -22,7 +22,7 @@ from libraries import invocation, programs  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory(prefix="fogmarch-views-")
 KINDS = programs("watch", FOLDER.name, c=os.environ["WATCH_C"])
-A, B = 1, 2
+A, B, C = 1, 2, 3
 
 
 class Watcher:
@@ -294,6 +294,33 @@ async def what_debug_subscribe_shows_holds_no_view(cluster, watchers, a, b, c):
     assert b.count("debug.subscribe") == len(watchers), "the one that had ended was repeated"
 
 
+@scene(option="late", kinds=["c"])
+async def the_number_of_a_view_that_is_over_ends_no_other(cluster, watchers, a, b, c):
+    cluster.move(A, "b")
+    await each(watchers, lambda one: one.ends(A, b))
+    cluster.worlds[B] = "c"
+    a.die()
+    said = await watchers[0].until(lambda one: "tidied" in one, "end of the first view")
+    assert not said["tidied"], "it was the node's number of the other one"
+    await goes_on(cluster, watchers, B, c)
+
+
+@scene((A, B, C), kinds=["c", "cpp"])
+async def the_last_world_comes_back_and_the_first_is_elsewhere(cluster, watchers, a, b, c):
+    for world in (A, C):
+        cluster.move(world, "b", is_known=False)
+        cluster.worlds[world] = None
+    await goes_on(cluster, watchers, B, a)
+    hellos = a.count("hello")
+    cluster.worlds[C] = "a"
+    while a.count("hello") < hellos + len(watchers):  # it subscribes to all again
+        await asyncio.sleep(0.01)
+    cluster.worlds[A] = "c"
+    await each(watchers, lambda one: one.ends(A, c))
+    for world in (B, C):
+        await goes_on(cluster, watchers, world, a)
+
+
 @scene(option="again", kinds=["cpp"])
 async def what_is_under_way_for_a_view_that_was_ended_goes_to_no_other(cluster, watchers, a, b, c):
     await goes_on(cluster, watchers, A, a)
@@ -306,4 +333,5 @@ run([the_second_world_moves, the_first_world_moves, a_world_moves_and_its_node_d
      a_node_dies_and_one_world_is_not_known_yet, a_node_dies_and_the_first_world_with_it,
      the_next_node_dies_while_views_go_on_there, a_view_that_the_program_has_ended_holds_nothing, a_rectangle_is_kept,
      the_second_world_leaves_at_once, a_world_leaves_the_next_node_at_once,
-     what_debug_subscribe_shows_holds_no_view, what_is_under_way_for_a_view_that_was_ended_goes_to_no_other])
+     what_debug_subscribe_shows_holds_no_view, the_number_of_a_view_that_is_over_ends_no_other,
+     the_last_world_comes_back_and_the_first_is_elsewhere, what_is_under_way_for_a_view_that_was_ended_goes_to_no_other])

@@ -14,12 +14,14 @@ struct view {
     fm_mirror mirror;
     uint64_t world;
     fm_client *client;
+    bool is_over;
 };
 
 struct watcher {
     fm_client *client;
     struct view views[VIEWS_MAX];
     uint32_t count;
+    bool has_tidied;
 };
 
 static void fail(const fm_client_error *error)
@@ -55,6 +57,7 @@ static void on_notification(void *context, fm_notification notification,
             continue;
         }
         if (notification == FM_NOTIFY_MOVED || notification == FM_NOTIFY_WORLD_ENDED) {
+            view->is_over = true;
             fm_object_text(params, "tcp", place, sizeof place);
             printf("{\"view\": %llu, \"ended\": \"%s %s\", \"at\": \"%s\"}\n",
                    (unsigned long long)world,
@@ -102,6 +105,16 @@ static void subscribe(struct watcher *watcher, uint64_t world, const char *optio
     }
 }
 
+static fm_status unsubscribe(struct watcher *watcher, const struct view *view)
+{
+    fm_params params;
+    fm_params_init(&params);
+    fm_params_uint(&params, FM_FIELD_SUBSCRIPTION, view->mirror.subscription);
+    fm_status status = fm_client_call(watcher->client, FM_METHOD_UNSUBSCRIBE, &params, NULL);
+    fm_params_fini(&params);
+    return status;
+}
+
 static void explain(struct watcher *watcher, uint64_t agent)
 {
     fm_params params;
@@ -134,13 +147,9 @@ int main(int argc, char **argv)
         subscribe(&watcher, strtoull(at, &at, 10), argv[3]);
     }
     if (strcmp(argv[3], "drop") == 0) {
-        fm_params params;
-        fm_params_init(&params);
-        fm_params_uint(&params, FM_FIELD_SUBSCRIPTION, watcher.views[0].mirror.subscription);
-        if (fm_client_call(watcher.client, FM_METHOD_UNSUBSCRIBE, &params, NULL) != FM_OK) {
+        if (unsubscribe(&watcher, &watcher.views[0]) != FM_OK) {
             fail(fm_client_error_last(watcher.client));
         }
-        fm_params_fini(&params);
         puts("{\"dropped\": true}");
         fflush(stdout);
     }
@@ -149,6 +158,14 @@ int main(int argc, char **argv)
         explain(&watcher, 2);
     }
     while (fm_client_wait(watcher.client, 100) == FM_OK) {
+        // The program tidies up late: the view is over, and the client is on another node.
+        if (strcmp(argv[3], "late") == 0 && watcher.views[0].is_over && !watcher.has_tidied &&
+            strcmp(fm_client_address(watcher.client), argv[1]) != 0) {
+            watcher.has_tidied = true;
+            printf("{\"tidied\": %s}\n",
+                   unsubscribe(&watcher, &watcher.views[0]) == FM_OK ? "true" : "false");
+            fflush(stdout);
+        }
     }
     fail(fm_client_error_last(watcher.client));
 }
