@@ -274,6 +274,16 @@ async def the_second_world_leaves_at_once(cluster, watchers, a, b, c):
 
 
 @scene((A,))
+async def a_world_comes_back_and_leaves_at_once(cluster, watchers, a, b, c):
+    cluster.leave(A, None)
+    await asyncio.sleep(0.2)
+    a.leaves_first = True  # when it has said that the world is here
+    a.leaving[A] = "b"
+    cluster.worlds[A] = "a"
+    await goes_on(cluster, watchers, A, b)
+
+
+@scene((A,))
 async def a_world_leaves_the_next_node_at_once(cluster, watchers, a, b, c):
     b.leaving[A] = "c"  # behind the answer to subscribe
     cluster.move(A, "b")
@@ -294,14 +304,15 @@ async def what_debug_subscribe_shows_holds_no_view(cluster, watchers, a, b, c):
     assert b.count("debug.subscribe") == len(watchers), "the one that had ended was repeated"
 
 
-@scene(option="late", kinds=["c"])
+@scene(option="late", kinds=["c", "python", "asyncio"])
 async def the_number_of_a_view_that_is_over_ends_no_other(cluster, watchers, a, b, c):
     cluster.move(A, "b")
     await each(watchers, lambda one: one.ends(A, b))
     cluster.worlds[B] = "c"
     a.die()
-    said = await watchers[0].until(lambda one: "tidied" in one, "end of the first view")
-    assert not said["tidied"], "it was the node's number of the other one"
+    for one in watchers:
+        said = await one.until(lambda said: "tidied" in said, "end of the first view")
+        assert not said["tidied"], f"{one.kind}: it was the node's number of the other one"
     await goes_on(cluster, watchers, B, c)
 
 
@@ -332,6 +343,6 @@ run([the_second_world_moves, the_first_world_moves, a_world_moves_and_its_node_d
      a_node_dies_and_its_worlds_part, a_node_dies_and_one_world_is_taken_over_later,
      a_node_dies_and_one_world_is_not_known_yet, a_node_dies_and_the_first_world_with_it,
      the_next_node_dies_while_views_go_on_there, a_view_that_the_program_has_ended_holds_nothing, a_rectangle_is_kept,
-     the_second_world_leaves_at_once, a_world_leaves_the_next_node_at_once,
+     the_second_world_leaves_at_once, a_world_comes_back_and_leaves_at_once, a_world_leaves_the_next_node_at_once,
      what_debug_subscribe_shows_holds_no_view, the_number_of_a_view_that_is_over_ends_no_other,
      the_last_world_comes_back_and_the_first_is_elsewhere, what_is_under_way_for_a_view_that_was_ended_goes_to_no_other])

@@ -92,6 +92,8 @@ class Session:
         return {"here": owner is self.node, **owner.place()}
 
     def on_subscribe(self, world, rect=None, **_):
+        if self.node.leaves_first and world in self.node.leaving:
+            self.left.add(world)
         owner = self.place_of(world)
         if owner is not self.node:
             raise Refused("moved", world=world, ticket="", **owner.place())
@@ -142,6 +144,7 @@ class FakeNode:
         self.shows = True  # keyframes and deltas
         self.knows_nothing = False  # of any world
         self.leaving = {}  # by world: to which node it goes, for each session, as soon as that has subscribed to it
+        self.leaves_first = False  # not behind the answer to subscribe, but before
         self.dies_after = None  # a method; the node dies when it has answered it
         self.lives = True
 

@@ -31,12 +31,21 @@ def tell_end(client, view, error):
 
 
 def plain():
+    is_tidy = OPTION != "late"
     with fogmarch.connect_plain(ADDRESS) as client:
         views = [client.view(world, rect=RECT) for world in WORLDS]
         if OPTION == "drop":
             views.pop(0).end()
             tell(dropped=True)
+        first = views[0]
         while views:
+            if not is_tidy and client.address != ADDRESS and first not in views:
+                is_tidy = True
+                try:
+                    client.call("unsubscribe", {"subscription": first.number})
+                    tell(tidied=True)
+                except fogmarch.RequestError:
+                    tell(tidied=False)
             for view in list(views):
                 try:
                     if view.next(PATIENCE_S):
@@ -60,13 +69,25 @@ async def watch(client, view):
         tell_end(client, view, error)
 
 
+async def tidy(client, view):
+    """The program tidies up late: the view is over, and the client is on another node."""
+    while client.address == ADDRESS:
+        await asyncio.sleep(PATIENCE_S)
+    try:
+        await client.call("unsubscribe", {"subscription": view.number})
+        tell(tidied=True)
+    except fogmarch.RequestError:
+        tell(tidied=False)
+
+
 async def with_asyncio():
     async with await fogmarch.connect(ADDRESS) as client:
         views = [await client.view(world, rect=RECT) for world in WORLDS]
         if OPTION == "drop":
             await views.pop(0).end()
             tell(dropped=True)
-        await asyncio.gather(*(watch(client, view) for view in views))
+        await asyncio.gather(*(watch(client, view) for view in views),
+                             *([tidy(client, views[0])] if OPTION == "late" else []))
 
 
 if KIND == "plain":

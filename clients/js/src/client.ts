@@ -411,7 +411,7 @@ export class Client {
         throw error;
       }
       const place = { ...(error.sent as Partial<Place> & { node?: string }), world: view.world, subscription: 0 };
-      if (NOT_HERE.has(error.status) && (place.node ?? "") === "") {
+      if (NOT_HERE.has(error.status) && ((place.node ?? "") === "" || this.mayGo(view.world))) {
         return false;
       }
       this.lose(view, error.status === "moved" ? this.movedTo(place) : new ViewEnded(error.message));

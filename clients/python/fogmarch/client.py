@@ -138,6 +138,7 @@ class Client(Methods):
         if self._subscriptions.get(view.number) is not view:
             return False
         del self._subscriptions[view.number]
+        view.number = 0
         return True
 
     def _begin(self, subscription: Subscription, answer: Mapping[str, Any]) -> bool:
@@ -163,7 +164,9 @@ class Client(Methods):
             if self._subscribing > 0:
                 self._early.append((name, params))
         elif name in ("moved", "world_ended"):
-            self._leaves(link, self._subscriptions.pop(number), name, params)
+            view = self._subscriptions.pop(number)
+            view.number = 0
+            self._leaves(link, view, name, params)
         else:
             self._subscriptions[number]._take(name, params)
 
@@ -243,6 +246,8 @@ class Client(Methods):
             try:
                 place = await link.ask("world.locate", {"world": view.world})
                 denied_since = None
+                if view not in self._views or link is not self._link:
+                    return
                 may_go = self._may_go(view.world)
                 if not place["here"] and may_go and self._seeking is None:
                     self._go(link, view.world, ConnectionEnded(moved_text(view.world, place)), place)
@@ -298,6 +303,8 @@ class Client(Methods):
             before, self._link = self._link, link
             before.over("the client has gone to another node")
             self._settle(address, welcome)
+            for view in self._subscriptions.values():
+                view.number = 0  # which may be that of another view here
             self._subscriptions, self._early = {}, []
             for view in list(self._views):
                 if not await self._continue(link, view, world):
@@ -337,7 +344,7 @@ class Client(Methods):
         except RequestError as error:
             if view.world == sought:
                 raise
-            if error.status in NOT_HERE and not error.sent.get("tcp"):
+            if error.status in NOT_HERE and (not error.sent.get("tcp") or self._may_go(view.world)):
                 return False
             self._forget(view)
             if error.status == "moved":
@@ -427,11 +434,11 @@ class Subscription(FollowedView):
 
     async def end(self) -> None:
         """Ends the subscription."""
-        link = self._client._link
+        link, number = self._client._link, self.number
         if not self._client._forget(self):
             return
         try:
-            await link.ask("unsubscribe", {"subscription": self.number})
+            await link.ask("unsubscribe", {"subscription": number})
         except ConnectionEnded:  # and the subscription with it
             if self._client._end is not None:
                 raise

@@ -258,7 +258,9 @@ class PlainClient(PlainMethods):
         if number is None:
             self.others.append((name, params))
         elif number in self._subscriptions and name in ("moved", "world_ended"):
-            self._leaves(self._subscriptions.pop(number), name, params)
+            view = self._subscriptions.pop(number)
+            view.number = 0
+            self._leaves(view, name, params)
         elif number in self._subscriptions:
             self._subscriptions[number]._take(name, params)
         elif self._subscribing:
@@ -285,6 +287,7 @@ class PlainClient(PlainMethods):
         if self._subscriptions.get(view.number) is not view:
             return False
         del self._subscriptions[view.number]
+        view.number = 0
         return True
 
     # ---- in a cluster ----------------------------------------------------------------------------
@@ -383,6 +386,8 @@ class PlainClient(PlainMethods):
             self._link.close("the client has gone to another node")
             self._link = link
             self._settle(address, welcome)
+            for view in self._subscriptions.values():
+                view.number = 0  # which may be that of another view here
             self._subscriptions, self._looks = {}, {}
             for view in list(self._views):
                 if not self._continue(view, world):
@@ -415,7 +420,7 @@ class PlainClient(PlainMethods):
         except RequestError as error:
             if view.world == sought:
                 raise
-            if error.status in NOT_HERE and not error.sent.get("tcp"):
+            if error.status in NOT_HERE and (not error.sent.get("tcp") or self._may_go(view.world)):
                 return False
             self._forget(view)
             if error.status == "moved":
@@ -501,11 +506,11 @@ class PlainView(FollowedView):
 
     def end(self) -> None:
         """Ends the subscription."""
-        client = self._client
+        client, number = self._client, self.number
         if not client._forget(self):
             return
         try:
-            client._link.ask("unsubscribe", {"subscription": self.number}, client._timeout_s)
+            client._link.ask("unsubscribe", {"subscription": number}, client._timeout_s)
         except ConnectionEnded:  # and the subscription with it
             if client._end is not None or not client._follow.is_on:
                 raise
