@@ -259,6 +259,31 @@ async function troublesAreSaidInWords() {
   await server.stop();
 }
 
+// The library says so of a view in a cluster where nobody has said for long where its world is.
+async function aViewThatIsOverIsShownAgain() {
+  const server = await Server.start();
+  const admin = await server.connect();
+  await makeWorld(admin);
+  const browser = await Browser.start();
+  const page = await browser.open(server.url());
+  const problem = page.locator("#problem");
+  await page.waitForFunction(() => window.fogmarch.view !== undefined);
+  await page.evaluate(() => {
+    const { client } = window.fogmarch.view;
+    window.before = client;
+    const error = client.movedTo({ world: 1 });
+    for (const view of [...client.kept]) {
+      client.lose(view, error);
+    }
+  });
+  await until(async () => (await problem.textContent()).includes("Connection lost: world 1 is on another"), "a loss");
+  await page.waitForFunction(() => window.fogmarch.view.client !== window.before);
+  assert.equal(await problem.isVisible(), false);
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
 // The test plays a server with a newer protocol.
 async function anotherProtocolIsSaidInWords() {
   const server = await Server.start();
@@ -289,4 +314,4 @@ async function anotherProtocolIsSaidInWords() {
 
 await run([agentsMove, numbersAreThoseOfInspect, overlaysAreDrawn, anEditMakesItReplan,
            timeIsInTheHandsOfTheAdmin, brushesAndBuildings, fogOfATeam, troublesAreSaidInWords,
-           anotherProtocolIsSaidInWords]);
+           aViewThatIsOverIsShownAgain, anotherProtocolIsSaidInWords]);

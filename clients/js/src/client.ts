@@ -190,9 +190,10 @@ export class Client {
     return () => this.kept.delete(view);
   }
 
-  close(): void {
-    this.end("closed by this program");
-    this.link.close("closed by this program");
+  /** @param reason  that onEnd() tells */
+  close(reason = "closed by this program"): void {
+    this.end(reason);
+    this.link.close(reason);
   }
 
   private linkOf(carrier: Carrier): Link {

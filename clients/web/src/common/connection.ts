@@ -3,7 +3,9 @@
 // The form is disabled until this file has taken it over. Otherwise a user who is faster than the page
 // would submit it as browsers do: with the token in the address.
 
-import { connect, ConnectionError, PROTOCOL, RequestError, type Client } from "fogmarch";
+import {
+  connect, ConnectionError, PROTOCOL, RequestError, ViewEnded, type Client, type Subscription,
+} from "fogmarch";
 import { find, make, showProblem } from "./dom.js";
 
 const RETRY_FIRST_MS = 500;
@@ -46,6 +48,18 @@ export async function attempt(action: () => Promise<unknown>): Promise<void> {
     console.warn(error);
     showProblem(wordsFor(error));
   }
+}
+
+/**
+ * Connects again when a view is over, but neither the connection nor the world is: in a cluster, when nobody has said
+ * for long where the world is. `isShown`: whether the page still shows the view, after it has heard of `world_ended`.
+ */
+export function watchView(client: Client, view: Subscription, isShown: () => boolean): void {
+  view.onEnd = (error) => queueMicrotask(() => {
+    if (error instanceof ViewEnded && isShown()) {
+      client.close(error.message);
+    }
+  });
 }
 
 export function startPage(page: Page): void {

@@ -5,7 +5,7 @@ import {
 } from "fogmarch";
 import { BuildingLayer } from "../common/building-layer.js";
 import { movementClasses } from "../common/classes.js";
-import { attempt, wordsFor } from "../common/connection.js";
+import { attempt, watchView, wordsFor } from "../common/connection.js";
 import { choice, count, fillChoice, find, group, make, showProblem } from "../common/dom.js";
 import type { MapView } from "../common/map-view.js";
 import { tabs } from "../common/tabs.js";
@@ -32,6 +32,7 @@ export class WorldView {
   private readonly ends: (() => void)[] = [];
   private truth: Subscription | undefined;
   private belief: Subscription | undefined;
+  private isOver = false;
   private team = 0;
   readonly inspector: Inspector;
   private readonly tools: Tools;
@@ -170,6 +171,7 @@ export class WorldView {
   }
 
   end(): void {
+    this.isOver = true;
     this.ends.forEach((end) => end());
     this.tools.end();
     this.scrubber?.end();
@@ -200,6 +202,7 @@ export class WorldView {
 
   private async follow(): Promise<void> {
     this.truth = await subscribe(this.client, { world: this.world.world });
+    watchView(this.client, this.truth, () => !this.isOver);
     const { mirror } = this.truth;
     mirror.onChange = ({ keyframe, rows, ended }) => {
       this.paint(rows, keyframe);
@@ -272,6 +275,7 @@ export class WorldView {
     if (team > 0) {
       const belief = await subscribe(this.client, { world: this.world.world, team, sight: true });
       this.belief = belief;
+      watchView(this.client, belief, () => !this.isOver && this.belief === belief);
       const look = (): void => this.map.terrain.paintSight(belief.mirror, belief.mirror.visible, true);
       look();
       belief.mirror.onChange = ({ keyframe, rows, sight }) => {

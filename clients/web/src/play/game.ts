@@ -4,7 +4,7 @@ import { subscribe, type Client, type ORDER_KINDS, type Params, type Results, ty
 import { Alerts } from "./alerts.js";
 import { BuildingLayer } from "../common/building-layer.js";
 import { movementClasses } from "../common/classes.js";
-import { attempt } from "../common/connection.js";
+import { attempt, watchView } from "../common/connection.js";
 import { find } from "../common/dom.js";
 import type { Cell, MapView } from "../common/map-view.js";
 import type { Press } from "../common/map-input.js";
@@ -57,6 +57,7 @@ export class Game {
   private readonly buildings = new BuildingLayer();
   private readonly tip = find("tip");
   private mode: Mode = "command";
+  private isOver = false;
   private corner: Cell | undefined; // a corner of a building, set by the keyboard
   private called: { group: number; at: number } | undefined;
   private deadline = 0; // seconds after which orders end; 0: no deadline
@@ -171,10 +172,13 @@ export class Game {
   static async begin(client: Client, world: Results["world.info"], team: number,
                      map: MapView, memory: Memory, guide: Guide): Promise<Game> {
     const view = await subscribe(client, { world: world.world, team, sight: true, motion: true });
-    return new Game(client, world, team, map, view, memory, guide);
+    const game = new Game(client, world, team, map, view, memory, guide);
+    watchView(client, view, () => !game.isOver);
+    return game;
   }
 
   end(): void {
+    this.isOver = true;
     this.keep();
     clearInterval(this.keeping);
     window.removeEventListener("pagehide", this.onHide);
