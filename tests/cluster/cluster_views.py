@@ -283,6 +283,18 @@ async def a_world_comes_back_and_leaves_at_once(cluster, watchers, a, b, c):
     await goes_on(cluster, watchers, A, b)
 
 
+@scene((A,), kinds=["python", "asyncio", "js"])
+async def a_subscription_that_comes_too_late_is_ended(cluster, watchers, a, b, c):
+    cluster.leave(A, None)
+    await asyncio.sleep(0.2)
+    a.late = "subscribe"
+    cluster.worlds[A] = "a"
+    while a.count("unsubscribe") < len(watchers):
+        await asyncio.sleep(0.01)
+    await goes_on(cluster, watchers, A, a)
+    assert all(len(session.views) == 1 for session in a.sessions)
+
+
 @scene((A,))
 async def a_world_leaves_the_next_node_at_once(cluster, watchers, a, b, c):
     b.leaving[A] = "c"  # behind the answer to subscribe
@@ -343,6 +355,6 @@ run([the_second_world_moves, the_first_world_moves, a_world_moves_and_its_node_d
      a_node_dies_and_its_worlds_part, a_node_dies_and_one_world_is_taken_over_later,
      a_node_dies_and_one_world_is_not_known_yet, a_node_dies_and_the_first_world_with_it,
      the_next_node_dies_while_views_go_on_there, a_view_that_the_program_has_ended_holds_nothing, a_rectangle_is_kept,
-     the_second_world_leaves_at_once, a_world_comes_back_and_leaves_at_once, a_world_leaves_the_next_node_at_once,
+     a_subscription_that_comes_too_late_is_ended, the_second_world_leaves_at_once, a_world_comes_back_and_leaves_at_once, a_world_leaves_the_next_node_at_once,
      what_debug_subscribe_shows_holds_no_view, the_number_of_a_view_that_is_over_ends_no_other,
      the_last_world_comes_back_and_the_first_is_elsewhere, what_is_under_way_for_a_view_that_was_ended_goes_to_no_other])

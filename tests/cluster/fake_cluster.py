@@ -11,6 +11,7 @@ import asyncio
 import msgpack
 
 TICK_S = 0.02
+LATE_S = 3.0  # longer than clients wait for a node
 CODES = {"bad_value": 5, "no_world": 10, "not_ready": 17, "moved": 29}
 
 
@@ -30,6 +31,7 @@ class Session:
         self.views = {}  # by subscription: world
         self.left = set()  # worlds of node.leaving that have left
         self.last = 0
+        self.was_late = False
         node.sessions.add(self)
 
     def send(self, *message):
@@ -56,7 +58,12 @@ class Session:
         self.node.asked.append((method, params[0]))
         try:
             does = getattr(self, "on_" + method.replace(".", "_"))
-            self.send(1, number, None, does(**params[0]))
+            result = does(**params[0])
+            if method == self.node.late and not self.was_late:
+                self.was_late = True
+                asyncio.get_running_loop().call_later(LATE_S, self.send, 1, number, None, result)
+            else:
+                self.send(1, number, None, result)
         except Refused as error:
             self.send(1, number, error.sent, None)
         if self.node.dies_after == method:
@@ -145,6 +152,7 @@ class FakeNode:
         self.knows_nothing = False  # of any world
         self.leaving = {}  # by world: to which node it goes, for each session, as soon as that has subscribed to it
         self.leaves_first = False  # not behind the answer to subscribe, but before
+        self.late = None  # a method; its first answer in each session comes after LATE_S
         self.dies_after = None  # a method; the node dies when it has answered it
         self.lives = True
 

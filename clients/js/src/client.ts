@@ -402,8 +402,14 @@ export class Client {
   // that was sought.
   private async continueView(view: Kept, link: Link, sought?: number): Promise<boolean> {
     try {
-      await view.again((params) =>
-        within(NODE_PATIENCE_MS, link.ask("subscribe", params)) as Promise<Results["subscribe"]>);
+      await view.again((params) => {
+        const asking = link.ask("subscribe", params) as Promise<Results["subscribe"]>;
+        return within(NODE_PATIENCE_MS, asking).catch((error: unknown) => {
+          asking.then(({ subscription }) => link.ask("unsubscribe", { subscription })) // it came too late
+            .catch(() => {});
+          throw error;
+        });
+      });
       if (link === this.link && this.kept.has(view)) {
         this.meet(view);
       }

@@ -335,8 +335,7 @@ class Client(Methods):
         """
         self._subscribing += 1
         try:
-            async with asyncio.timeout(NODE_PATIENCE_S):
-                answer = await link.ask("subscribe", {**view._view, **view._place()})
+            answer = await self._subscribe_in_time(link, {**view._view, **view._place()})
             if view in self._views and link is self._link:
                 self._begin(view, answer)
             elif link.end is None:  # the program has ended it meanwhile
@@ -354,6 +353,26 @@ class Client(Methods):
         finally:
             self._has_subscribed()
         return True
+
+    async def _subscribe_in_time(self, link: Link, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The answer. One that comes after the TimeoutError is for a subscription that nobody wants any more."""
+        asking = asyncio.ensure_future(link.ask("subscribe", given))
+        try:
+            async with asyncio.timeout(NODE_PATIENCE_S):
+                return cast(Mapping[str, Any], await asyncio.shield(asking))
+        except TimeoutError:
+            self._start(self._unsubscribe_late(link, asking))
+            raise
+        except asyncio.CancelledError:
+            asking.cancel()
+            raise
+
+    async def _unsubscribe_late(self, link: Link, asking: asyncio.Future[Any]) -> None:
+        try:
+            answer = await asking
+        except (RequestError, ConnectionEnded):
+            return
+        await self._unsubscribe(link, answer["subscription"])
 
     async def _unsubscribe(self, link: Link, number: int) -> None:
         try:

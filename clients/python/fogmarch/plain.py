@@ -41,6 +41,7 @@ class PlainLink:
         self._unpacker = msgpack.Unpacker(raw=False, strict_map_key=False, max_buffer_size=1 << 30)
         self._next = 1
         self._answers: dict[int, list[Any]] = {}
+        self._late: set[int] = set()  # requests to subscribe whose answers nobody waits for any more
 
     @property
     def is_quiet(self) -> bool:
@@ -63,6 +64,10 @@ class PlainLink:
             while not self._answers[number]:
                 self.read(deadline)
             _, _, error, result = self._answers[number]
+        except TimeoutError:
+            if method == "subscribe":
+                self._late.add(number)
+            raise
         finally:
             del self._answers[number]
         if error is not None:
@@ -98,6 +103,10 @@ class PlainLink:
         for message in self._unpacker:
             if message[0] == RESPONSE and message[1] in self._answers:
                 self._answers[message[1]] = message
+            elif message[0] == RESPONSE and message[1] in self._late:
+                self._late.remove(message[1])
+                if message[2] is None:
+                    self.send([REQUEST, 0, "unsubscribe", [{"subscription": message[3]["subscription"]}]])
             elif message[0] == NOTIFICATION and message[1] == "idle":
                 # The server checks whether the client is alive.
                 self.send([NOTIFICATION, "ping", [{"time": message[2][0]["time"]}]])
