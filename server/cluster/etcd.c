@@ -447,19 +447,17 @@ static fm_etcd_outcome ask(fm_etcd *etcd, uint64_t deadline_ns, char *error)
     return ask_plainly(etcd, deadline_ns) ? FM_ETCD_DONE : FM_ETCD_UNREACHABLE;
 }
 
-// After as many failed tries as there are members, silent ones included, it pauses: one that lives
-// and refuses at once is not asked without end.
-static void next(fm_etcd *etcd, uint64_t deadline_ns, uint32_t *tries)
+// Pauses after each round over the members, those that are left out included: one that lives and
+// refuses at once is not asked without end.
+static void next(fm_etcd *etcd, uint64_t deadline_ns)
 {
     hang_up(etcd);
-    uint32_t skipped = 0;
-    do {
+    bool is_round = false;
+    for (uint32_t i = 0; i < etcd->member_count && (i == 0 || is_silent(etcd)); i++) {
         step(etcd);
-        skipped += 1;
-    } while (skipped < etcd->member_count && is_silent(etcd));
-    *tries += skipped;
-    if (*tries >= etcd->member_count && fm_clock_now_ns() + PAUSE_MS * FM_NS_PER_MS < deadline_ns) {
-        *tries = 0;
+        is_round = is_round || etcd->current == 0;
+    }
+    if (is_round && fm_clock_now_ns() + PAUSE_MS * FM_NS_PER_MS < deadline_ns) {
         (void)poll(NULL, 0, PAUSE_MS);
     }
 }
@@ -472,8 +470,7 @@ void fm_etcd_begin(fm_etcd *etcd, const char *path, const fm_writer *body)
     etcd->begun_ns = fm_clock_now_ns();
     char error[FM_ETCD_ERROR_SIZE]; // finish() tries again and reports it
     uint64_t until_ns = etcd->begun_ns + FM_ETCD_TRY_MS * FM_NS_PER_MS;
-    if (ask(etcd, until_ns, error) == FM_ETCD_UNREACHABLE && etcd->member_count > 1 &&
-        fm_clock_now_ns() < until_ns) {
+    if (ask(etcd, until_ns, error) == FM_ETCD_UNREACHABLE && etcd->member_count > 1) {
         step(etcd);
         (void)ask(etcd, until_ns, error);
     }
@@ -500,7 +497,6 @@ void fm_etcd_wait(fm_etcd *const *clients, uint32_t count, uint64_t until_ns, bo
 fm_etcd_outcome fm_etcd_finish(fm_etcd *etcd, uint32_t timeout_ms, json_t **answer, char *error)
 {
     uint64_t end_ns = etcd->begun_ns + timeout_ms * FM_NS_PER_MS;
-    uint32_t tries = 0;
     snprintf(error, FM_ETCD_ERROR_SIZE, "etcd: no member can be reached");
     for (bool again = etcd->access->user[0] != '\0';;) {
         uint64_t from_ns = etcd->asked ? etcd->begun_ns : fm_clock_now_ns();
@@ -520,7 +516,7 @@ fm_etcd_outcome fm_etcd_finish(fm_etcd *etcd, uint32_t timeout_ms, json_t **answ
         if (outcome != FM_ETCD_UNREACHABLE) {
             return outcome;
         }
-        next(etcd, end_ns, &tries);
+        next(etcd, end_ns);
         if (fm_clock_now_ns() >= end_ns) {
             return FM_ETCD_UNREACHABLE;
         }
