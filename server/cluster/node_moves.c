@@ -181,7 +181,7 @@ static bool is_about_drain(const struct node_wish *wanted)
     return wanted->kind == NODE_WISH_DRAIN || wanted->kind == NODE_WISH_UNDRAIN;
 }
 
-// @return false: etcd does not answer, and it is to be tried again. Moves are not: whoever asked
+// @return false: etcd does not answer, and it is to be tried again. Moves are not: who asked
 // for them sees that they do not begin
 static bool carry_out(fm_node *node, const struct node_wish *wanted)
 {

@@ -43,7 +43,7 @@ static void delete_all(const fm_world_log_store *store, fm_writer *body, const c
     fm_etcd_request_delete(body, from, to);
 }
 
-// Without an owner it was done by a try whose answer was lost, or by whoever took the world over.
+// Without an owner it was done by a try whose answer was lost, or by the next owner.
 static fm_fence_verdict judge(const json_t *answer)
 {
     bool is_gone = fm_etcd_succeeded(answer) || !fm_etcd_response_has(answer, 0);

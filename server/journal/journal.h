@@ -94,7 +94,7 @@ typedef struct fm_journal_fence {
     /// call it again: the same, or with `is_left`
     fm_fence_verdict (*end)(void *context, uint64_t world, bool is_left, char *error);
 
-    /// A world that is left continues on this node, whoever was to have it. Any thread.
+    /// A world that is left continues on this node, and goes to no other. Any thread.
     void (*keep)(void *context, uint64_t world);
 } fm_journal_fence;
 

@@ -346,10 +346,7 @@ class Client(Methods):
             if error.status in NOT_HERE and (not error.sent.get("tcp") or self._may_go(view.world)):
                 return False
             self._forget(view)
-            if error.status == "moved":
-                view._leave(error.sent)
-            else:
-                view._end(str(error))
+            view._refuse(error)
         finally:
             self._has_subscribed()
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NoReturn, cast
 
-from .link import ConnectionEnded, ViewEnded
+from .link import ConnectionEnded, RequestError, ViewEnded
 from .mirror import Mirror
 
 # Answers to subscribe and world.locate after which the world may still come.
@@ -49,6 +49,13 @@ class FollowedView:
     def _leave(self, place: Mapping[str, Any]) -> None:
         """Another node has the world, and the client stays."""
         self._end(moved_text(self.world, place), place.get("tcp") or "")
+
+    def _refuse(self, error: RequestError) -> None:
+        """It cannot be subscribed to again."""
+        if error.status == "moved":
+            self._leave(error.sent)
+        else:
+            self._end(str(error))
 
     def _raise(self, params: Mapping[str, Any]) -> NoReturn:
         """The view is over: why."""

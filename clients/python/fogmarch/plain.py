@@ -432,10 +432,7 @@ class PlainClient(PlainMethods):
             if error.status in NOT_HERE and (not error.sent.get("tcp") or self._may_go(view.world)):
                 return False
             self._forget(view)
-            if error.status == "moved":
-                view._leave(error.sent)
-            else:
-                view._end(str(error))
+            view._refuse(error)
         finally:
             self._subscribing = before
         return True

@@ -535,33 +535,30 @@ static void wall_up_the_block(void)
                        .cost = 1});
 }
 
-static void change_one_cell(void)
+static void edit(uint32_t cell_count, fm_terrain terrain, uint16_t cost)
 {
     apply((fm_command){.kind = FM_COMMAND_TERRAIN,
                        .cells = scene.goals,
-                       .cell_count = 1,
-                       .terrain = FM_TERRAIN_WATER});
+                       .cell_count = cell_count,
+                       .terrain = terrain,
+                       .cost = cost});
     tick();
+}
+
+static void change_one_cell(void)
+{
+    edit(1, FM_TERRAIN_WATER, 0);
 }
 
 static void change_some_cells(void)
 {
-    apply((fm_command){.kind = FM_COMMAND_TERRAIN,
-                       .cells = scene.goals,
-                       .cell_count = 8,
-                       .terrain = FM_TERRAIN_WATER});
-    tick();
+    edit(8, FM_TERRAIN_WATER, 0);
 }
 
 // Some part of the map is of another cost now, which all teams see at once.
 static void change_costs_of_the_map(void)
 {
-    apply((fm_command){.kind = FM_COMMAND_TERRAIN,
-                       .cells = scene.goals,
-                       .cell_count = 8,
-                       .terrain = FM_TERRAIN_GROUND,
-                       .cost = 5});
-    tick();
+    edit(8, FM_TERRAIN_GROUND, 5);
 }
 
 static void build(uint32_t i)
