@@ -1,4 +1,4 @@
-"""The etcd of the simulation (tests/sim/etcd_store.h) answers as etcd does.
+"""The etcd of the simulation (tests/sim/etcd/etcd_store.h) answers as etcd does.
 
 Random requests of the kinds that the server sends, and such that name past, compacted and future revisions, go to a new
 etcd and to `sim --etcd`. Status and body of both answers must be the same, but for what the model does not have: ids of

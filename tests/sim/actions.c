@@ -2,7 +2,7 @@
 
 #include "tests/sim/actions.h"
 
-#include "tests/sim/etcd.h"
+#include "tests/sim/etcd/etcd.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "tests/sim/actions.h"
 #include "tests/sim/actors.h"
-#include "tests/sim/etcd.h"
+#include "tests/sim/etcd/etcd.h"
 #include "tests/sim/ledger.h"
 #include "tests/sim/memory.h"
 

@@ -1,7 +1,7 @@
 // tests/sim/client.c: see client.h.
 
 #include "server/sessions/session.h"
-#include "tests/sim/etcd_log.h"
+#include "tests/sim/etcd/etcd_log.h"
 #include "tests/sim/ledger.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "core/tick/tick.h"
 #include "server/base/pacer.h"
 #include "server/worlds/recording.h"
-#include "tests/sim/etcd_store.h"
+#include "tests/sim/etcd/etcd_store.h"
 #include "tests/sim/ledger.h"
 #include "tests/sim/memory.h"
 

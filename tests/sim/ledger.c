@@ -2,7 +2,7 @@
 
 #include "tests/sim/ledger.h"
 
-#include "tests/sim/etcd_store.h"
+#include "tests/sim/etcd/etcd_store.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -11,8 +11,8 @@
 // The exit code is 0 when no check failed; with a bug, when one failed. A seed that fails is
 // printed with the command that replays it.
 
-#include "tests/sim/etcd_ask.h"
-#include "tests/sim/etcd_store.h"
+#include "tests/sim/etcd/etcd_ask.h"
+#include "tests/sim/etcd/etcd_store.h"
 #include "tests/sim/ledger.h"
 #include "tests/sim/life.h"
 #include "tests/sim/neighbour.h"

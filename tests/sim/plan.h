@@ -5,7 +5,7 @@
 
 #include "tests/sim/book.h"
 #include "tests/sim/disk.h"
-#include "tests/sim/etcd.h"
+#include "tests/sim/etcd/etcd.h"
 
 #include "server/base/config.h"
 

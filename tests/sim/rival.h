@@ -19,7 +19,7 @@
 
 #pragma once
 
-#include "tests/sim/etcd_store.h"
+#include "tests/sim/etcd/etcd_store.h"
 
 /// A machine starts: a rival that lives dies soon.
 void sim_rival_begin(void);

@@ -8,7 +8,7 @@
 // which is kept and carried out later.
 
 #include "server/cluster/world_log_state.h"
-#include "tests/sim/etcd_store.h"
+#include "tests/sim/etcd/etcd_store.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #include "tests/sim/verify.h"
 
 #include "server/journal/replay.h"
-#include "tests/sim/etcd_store.h"
+#include "tests/sim/etcd/etcd_store.h"
 
 #include <dirent.h>
 #include <inttypes.h>

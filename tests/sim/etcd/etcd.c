@@ -1,12 +1,12 @@
-// tests/sim/etcd.c: see etcd.h.
+// tests/sim/etcd/etcd.c: see etcd.h.
 
-#include "tests/sim/etcd.h"
+#include "tests/sim/etcd/etcd.h"
 
 #include "server/cluster/etcd_link.h"
 #include "server/cluster/world_log_state.h"
 #include "tests/sim/bytes.h"
-#include "tests/sim/etcd_log.h"
-#include "tests/sim/etcd_past.h"
+#include "tests/sim/etcd/etcd_log.h"
+#include "tests/sim/etcd/etcd_past.h"
 #include "tests/sim/memory.h"
 #include "tests/sim/neighbour.h"
 #include "tests/sim/rival.h"

@@ -1,6 +1,6 @@
-// tests/sim/etcd_log.c: see etcd_log.h.
+// tests/sim/etcd/etcd_log.c: see etcd_log.h.
 
-#include "tests/sim/etcd_log.h"
+#include "tests/sim/etcd/etcd_log.h"
 
 #include "core/saves/command_file.h"
 #include "server/cluster/world_log_state.h"

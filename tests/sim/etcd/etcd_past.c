@@ -1,6 +1,6 @@
-// tests/sim/etcd_past.c: see etcd_past.h.
+// tests/sim/etcd/etcd_past.c: see etcd_past.h.
 
-#include "tests/sim/etcd_past.h"
+#include "tests/sim/etcd/etcd_past.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-// tests/sim/etcd_past.h: past revisions of the simulated etcd, and compaction, which forgets them.
+// tests/sim/etcd/etcd_past.h: past revisions of the simulated etcd, and compaction, which forgets
+// them.
 //
 //   1 ....... compacted ..................... now
 //     gone    └── can be read: as it was then ──┘   later: refused
@@ -12,7 +13,7 @@
 
 #pragma once
 
-#include "tests/sim/etcd_store.h"
+#include "tests/sim/etcd/etcd_store.h"
 
 typedef enum sim_etcd_age {
     SIM_ETCD_KNOWN,

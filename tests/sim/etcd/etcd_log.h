@@ -1,5 +1,5 @@
-// tests/sim/etcd_log.h: checks what is written into the worlds' logs in the simulated etcd, and
-// that nothing is told that is not there.
+// tests/sim/etcd/etcd_log.h: checks what is written into the worlds' logs in the simulated etcd,
+// and that nothing is told that is not there.
 //
 // - A record is written by the owner, in its epoch; epochs never fall.
 // - Positions have no gaps, and neither have ticks.
@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include "tests/sim/etcd_store.h"
+#include "tests/sim/etcd/etcd_store.h"
 
 /// A key was written.
 void sim_etcd_log_put(const sim_etcd_key *key);

@@ -1,8 +1,8 @@
-// tests/sim/etcd_ask.c: see etcd_ask.h.
+// tests/sim/etcd/etcd_ask.c: see etcd_ask.h.
 
-#include "tests/sim/etcd_ask.h"
+#include "tests/sim/etcd/etcd_ask.h"
 
-#include "tests/sim/etcd_store.h"
+#include "tests/sim/etcd/etcd_store.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-// tests/sim/etcd_store.c: see etcd_store.h.
+// tests/sim/etcd/etcd_store.c: see etcd_store.h.
 
-#include "tests/sim/etcd_store.h"
+#include "tests/sim/etcd/etcd_store.h"
 
 #include "server/cluster/etcd.h"
-#include "tests/sim/etcd_past.h"
+#include "tests/sim/etcd/etcd_past.h"
 
 #include <inttypes.h>
 #include <sodium.h>

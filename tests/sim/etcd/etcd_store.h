@@ -1,4 +1,5 @@
-// tests/sim/etcd_store.h: what the simulated etcd holds: keys, leases, and its answers to requests.
+// tests/sim/etcd/etcd_store.h: what the simulated etcd holds: keys, leases, and its answers to
+// requests.
 //
 // It is in memory that survives the simulated machine, like the ledger. There is one copy: that
 // three members agree is etcd's business, and has been tested by others. Past revisions are kept

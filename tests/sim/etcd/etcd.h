@@ -1,4 +1,4 @@
-// tests/sim/etcd.h: the way to the simulated etcd (etcd_store.h), and what goes wrong on it.
+// tests/sim/etcd/etcd.h: the way to the simulated etcd (etcd_store.h), and what goes wrong on it.
 //
 //   server ── request ──> ... ── carried out ──> ... ── answer ──> server
 //                └ lost, late      └ refused, or done     └ lost, in pieces
@@ -15,7 +15,7 @@
 
 #pragma once
 
-#include "tests/sim/etcd_store.h"
+#include "tests/sim/etcd/etcd_store.h"
 
 #define SIM_ETCD_MEMBERS 3u
 
