@@ -55,9 +55,11 @@ python3 loadtest/to_csv.py "$json"/runs/*.json >"$folder/runs.csv"
 mapf=${MAPF:-../shared/maps/mapf}
 for name in random-64-64-20 warehouse-10-20-10-2-1; do
     if [[ -f $mapf/$name.map ]]; then
-        echo "== mapf, $name"
-        "$load" --mapf "$mapf/$name.map" "$mapf/$name-random-1.scen" --agents 400 --json |
-            tee "$json/mapf/$name.json"
+        for agents in 400 1000; do
+            echo "== mapf, $name, $agents units"
+            "$load" --mapf "$mapf/$name.map" "$mapf/$name-random-1.scen" --agents $agents --json |
+                tee "$json/mapf/$name-$agents.json"
+        done
     fi
 done
 if [[ -n $(ls "$json/mapf") ]]; then
