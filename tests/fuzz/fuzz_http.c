@@ -30,6 +30,8 @@
 #define CHECK_MS  100u
 #define END_MS    60000u // until all idle clients are disconnected
 #define BIG_SIZE  100000u
+#define PIECE_MAX ((size_t)1 << 15) // bytes that arrive at once
+#define SLEEPS    32u               // how often time-outs are checked in one long step
 
 enum step {
     STEP_CUT,      // what was sent arrives here
@@ -41,6 +43,7 @@ enum step {
     STEP_METRICS,  // the metrics are ready
     STEP_SOCKET,   // a valid handshake
     STEP_BYTEWISE, // switches on or off that bytes arrive one by one
+    STEP_MORE,     // the bytes since the last step come once, twice, ..., 128 times, and no step
     STEP_COUNT,
 };
 
@@ -62,6 +65,8 @@ static struct {
     struct pipe *pipes[PIPES_MAX];
     uint32_t current;
     bool bytewise, metrics_wait;
+    uint8_t piece[PIECE_MAX]; // that arrives with the next step
+    size_t piece_size;
     fm_frame *big;
 } all;
 
@@ -393,13 +398,37 @@ static void read_all(struct pipe *pipe)
     pipe->unsent_count = 0;
 }
 
-// Lets time pass, and checks time-outs after each step.
+static bool anybody_is_connected(void)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < PIPES_MAX; i++) {
+        count += all.pipes[i] != NULL;
+    }
+    return count > 0;
+}
+
+// Lets time pass, and checks time-outs after each step, while there is anybody to whom they apply.
 static void sleep_ms(uint32_t ms, uint32_t step_ms)
 {
-    for (uint32_t slept = 0; slept < ms; slept += step_ms) {
+    for (; ms > 0 && anybody_is_connected(); ms -= step_ms) {
         now_ns += step_ms * FM_NS_PER_MS;
         fm_http_check_time(all.http, now_ns);
         settle();
+    }
+    now_ns += ms * FM_NS_PER_MS;
+}
+
+static void send_piece(void)
+{
+    arrive(all.piece, all.piece_size);
+    all.piece_size = 0;
+}
+
+static void add_to_piece(const uint8_t *bytes, size_t size)
+{
+    if (size <= PIECE_MAX - all.piece_size) {
+        memcpy(all.piece + all.piece_size, bytes, size);
+        all.piece_size += size;
     }
 }
 
@@ -430,9 +459,11 @@ static void take_step(uint8_t byte)
             read_all(pipe);
         }
         break;
-    case STEP_SLEEP:
-        sleep_ms(CHECK_MS << (byte >> 4 & 7), CHECK_MS);
+    case STEP_SLEEP: {
+        uint32_t ms = CHECK_MS << (byte >> 4 & 7);
+        sleep_ms(ms, ms < SLEEPS * CHECK_MS ? CHECK_MS : ms / SLEEPS);
         break;
+    }
     case STEP_METRICS:
         metrics.is_fresh = !metrics.is_fresh;
         metrics.on_ready(metrics.context);
@@ -443,24 +474,37 @@ static void take_step(uint8_t byte)
     case STEP_BYTEWISE:
         all.bytewise = !all.bytewise;
         break;
+    case STEP_MORE:
     case STEP_COUNT:
         FM_UNREACHABLE();
     }
     settle();
 }
 
+static bool is_more(uint8_t byte)
+{
+    return (byte & 0xf) % STEP_COUNT == STEP_MORE;
+}
+
 static void play(const uint8_t *bytes, size_t size)
 {
-    size_t begin = 0;
-    for (size_t at = 0; at < size; at++) {
-        if (bytes[at] == STEP_BYTE && at + 1 < size) {
-            arrive(bytes + begin, at - begin);
-            take_step(bytes[at + 1]);
-            at++;
-            begin = at + 1;
+    const uint8_t *end = bytes + size;
+    while (bytes < end) {
+        const uint8_t *step = memchr(bytes, STEP_BYTE, (size_t)(end - bytes));
+        bool is_step = step != NULL && step + 1 < end;
+        size_t piece = (size_t)((is_step ? step : end) - bytes);
+        bool more = is_step && is_more(step[1]);
+        uint32_t times = more ? 1u << (step[1] >> 4 & 7) : 1;
+        for (uint32_t i = 0; i < times; i++) {
+            add_to_piece(bytes, piece);
         }
+        if (is_step && !more) {
+            send_piece();
+            take_step(step[1]);
+        }
+        bytes = is_step ? step + 2 : end;
     }
-    arrive(bytes + begin, size - begin);
+    send_piece();
 }
 
 // All clients read and do nothing more.
