@@ -211,10 +211,15 @@ static void add_name(fm_node_directory *directory, const char *key, const char *
     }
 }
 
-static const json_t *range_of(const json_t *answer, size_t index)
+static const json_t *response_of(const json_t *answer, size_t index)
 {
     const json_t *response = json_array_get(json_object_get(answer, "responses"), index);
-    return json_object_get(json_object_get(response, "response_range"), "kvs");
+    return json_object_get(response, "response_range");
+}
+
+static const json_t *range_of(const json_t *answer, size_t index)
+{
+    return json_object_get(response_of(answer, index), "kvs");
 }
 
 static void add_all(fm_node_directory *directory, const json_t *kvs,
@@ -246,6 +251,7 @@ static bool read_directory(const json_t *answer, uint64_t asked_ns, fm_node_dire
     }
     add_all(directory, range_of(answer, 0), add_node);
     add_all(directory, range_of(answer, 1), add_owner);
+    directory->is_whole = response_of(answer, 1) != NULL && directory->world_count == count;
     add_all(directory, range_of(answer, 2), add_name);
     add_all(directory, range_of(answer, 3), fm_node_moves_add);
     add_all(directory, range_of(answer, 4), fm_node_moves_add_ready);
@@ -279,14 +285,25 @@ static uint32_t rank_of(const fm_node *node, const fm_node_directory *directory,
     return rank + (comes_later ? OTHER_VERSION : 0);
 }
 
-// Another node owns a world that is still here. From now on nothing of it is sent.
-static bool drop(fm_node *node, const fm_node_world *world)
+// A world is still here that another node owns, or has owned. From now on nothing of it is sent.
+// Each look gives the order until the world is gone: there may be no room for it, and the event
+// loop may not have listed the world yet, or may have no memory.
+static bool drop(fm_node *node, uint64_t number)
 {
-    bool given = fm_node_give_order(node, FM_NODE_DROP, world->number, "", false);
-    if (given) { // else the next read finds it again
-        fm_world_log_note_lost(node->options.store, world->number);
+    fm_world_log_note_lost(node->options.store, number);
+    return fm_node_give_order(node, FM_NODE_DROP, number, "", false);
+}
+
+// Worlds that are still here, and have no owner: another node had them, and has destroyed them.
+static bool drop_destroyed(fm_node *node, const fm_node_directory *fresh)
+{
+    fm_world_log_store *store = node->options.store;
+    bool ordered = false;
+    for (uint64_t number = fm_world_log_next_shown(store, 0); number != 0 && fresh->is_whole;
+         number = fm_world_log_next_shown(store, number)) {
+        ordered |= fm_node_find_world(fresh, number) == NULL && drop(node, number);
     }
-    return given;
+    return ordered;
 }
 
 // The lock is held.
@@ -308,9 +325,14 @@ static bool consider(fm_node *node, fm_node_directory *fresh, fm_node_world *wor
              owner != NULL    ? owner->version
              : before != NULL ? before->version
                               : "");
-    world->is_here = mine && known;
-    if (!mine && epoch < world->epoch && fm_world_log_knows(node->options.store, world->number)) {
-        return drop(node, world);
+    // Of an epoch that is over, or lost: also if it is this node's once more, in a later epoch.
+    bool is_old = epoch < world->epoch && fm_world_log_knows(node->options.store, world->number);
+    world->is_here = mine && known && !is_old;
+    if (is_old) {
+        return drop(node, world->number);
+    }
+    if (world->is_here) {
+        fm_world_log_note_shown(node->options.store, world->number);
     }
     if (fm_node_moves_consider(node, fresh, world, before)) {
         return true;
@@ -350,6 +372,27 @@ static void keep_noted(fm_node *node, const fm_node_world *worlds, uint32_t coun
     }
 }
 
+// A world of an older look that was destroyed here meanwhile.
+static bool was_destroyed(const fm_node *node, uint64_t number, uint64_t asked_ns)
+{
+    bool was = false;
+    for (uint32_t i = 0; i < FM_NODE_DESTROYED_MAX; i++) {
+        was |= node->destroyed[i].world == number && node->destroyed[i].noted_ns > asked_ns;
+    }
+    return was;
+}
+
+static void leave_out_destroyed(const fm_node *node, fm_node_directory *fresh)
+{
+    for (uint32_t i = 0; i < fresh->world_count;) {
+        if (was_destroyed(node, fresh->worlds[i].number, fresh->asked_ns)) {
+            fresh->worlds[i] = fresh->worlds[--fresh->world_count];
+        } else {
+            i++;
+        }
+    }
+}
+
 static void take_in(fm_node *node, fm_node_directory *fresh)
 {
     bool ordered = false;
@@ -358,10 +401,12 @@ static void take_in(fm_node *node, fm_node_directory *fresh)
     uv_mutex_lock(&node->lock);
     fm_node_moves_note_drain(node, fresh);
     node->is_moving = false;
+    leave_out_destroyed(node, fresh);
     prefer_noted(node, fresh);
     for (uint32_t i = 0; i < fresh->world_count; i++) {
         ordered |= consider(node, fresh, &fresh->worlds[i]);
     }
+    ordered |= drop_destroyed(node, fresh);
     fm_node_world *before = node->directory.worlds;
     uint32_t before_count = node->directory.world_count;
     node->directory = *fresh;

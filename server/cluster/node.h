@@ -138,6 +138,7 @@ typedef struct fm_node_directory {
     uint32_t node_count;
     fm_node_world *worlds; // owned
     uint32_t world_count;
+    bool is_whole;                  // all owners could be read: there was memory for them
     bool is_member;                 // this node's lease holds
     uint64_t asked_ns, looked_ns;   // when the read began and ended; 0: never
     char error[FM_ETCD_ERROR_SIZE]; // why etcd did not answer; empty: it did
@@ -206,6 +207,10 @@ void fm_node_note_placed(fm_node *node, uint64_t world, const char *name, const 
 /// The same for one that begins here: if it were lost before the next read, this node would report
 /// that there is no such world.
 void fm_node_note_created(fm_node *node, uint64_t world, const char *name);
+
+/// A world of this node was destroyed, and etcd has nothing of it: until the next look this node
+/// would report that it has moved.
+void fm_node_note_destroyed(fm_node *node, uint64_t world);
 
 /// The cluster's tokens, if they have changed since they were taken last.
 /// @param list receives them, for free() @return false: they have not

@@ -461,6 +461,19 @@ void fm_node_note_created(fm_node *node, uint64_t number, const char *name)
     note_new(node, number, name, owner, true);
 }
 
+void fm_node_note_destroyed(fm_node *node, uint64_t number)
+{
+    uv_mutex_lock(&node->lock);
+    fm_node_directory *directory = &node->directory;
+    fm_node_world *world = fm_node_find_world(directory, number);
+    if (world != NULL) {
+        *world = directory->worlds[--directory->world_count];
+    }
+    node->destroyed[node->destroyed_next++ % FM_NODE_DESTROYED_MAX] =
+        (struct node_destroyed){.world = number, .noted_ns = fm_clock_now_ns()};
+    uv_mutex_unlock(&node->lock);
+}
+
 bool fm_node_has_heirs(fm_node *node)
 {
     uv_mutex_lock(&node->lock);

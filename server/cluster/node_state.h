@@ -12,6 +12,8 @@
 #define FM_NODE_WISHES_MAX 64u
 #define FM_NODE_KEY_SIZE   256u
 
+#define FM_NODE_DESTROYED_MAX 64u // that are remembered until a look has begun behind them
+
 // What the node's thread is to write into etcd.
 typedef enum node_wish_kind {
     NODE_WISH_MOVE,    // move/W
@@ -29,6 +31,11 @@ struct node_wish {
     uint64_t incarnation;               // the same
 };
 
+// A world that was destroyed here.
+struct node_destroyed {
+    uint64_t world, noted_ns;
+};
+
 struct fm_node {
     fm_node_options options;
     fm_etcd *etcd;
@@ -41,6 +48,8 @@ struct fm_node {
     uint32_t order_first, order_count;
     struct node_wish wishes[FM_NODE_WISHES_MAX];
     uint32_t wish_count;
+    struct node_destroyed destroyed[FM_NODE_DESTROYED_MAX]; // the last ones, in a ring
+    uint32_t destroyed_next;
     bool is_draining;              // since before the directory says so
     bool is_ending;                // it drains for good
     uint64_t drain_noted_ns;       // when is_draining was set here; 0: the directory said so

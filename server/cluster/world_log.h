@@ -170,6 +170,15 @@ void fm_world_log_forget(fm_world_log_store *store, uint64_t number);
 /// more. Any thread.
 void fm_world_log_note_lost(fm_world_log_store *store, uint64_t number);
 
+/// The directory shows a world as this node's, in its epoch. The node's thread.
+void fm_world_log_note_shown(fm_world_log_store *store, uint64_t number);
+
+/// The worlds that must be in the directory, because it has shown them or they are lost, but for
+/// those that end here. The node's thread.
+///
+/// @param after  the one before; 0: from the first @return 0: there are no more
+uint64_t fm_world_log_next_shown(fm_world_log_store *store, uint64_t after);
+
 /// Whether this node has a world, or has lost it and is dropping it. Any thread.
 bool fm_world_log_knows(fm_world_log_store *store, uint64_t number);
 

@@ -121,10 +121,11 @@ static void hand_over(fm_world_log_store *store, const struct log_world *world, 
 
 // ---- both --------------------------------------------------------------------------------------
 
-// Which of the two, and for whom.
-static void find_heir(fm_world_log_store *store, const struct log_world *world, char *heir)
+// Which of the two, and for whom. From now on the directory may no longer show it.
+static void find_heir(fm_world_log_store *store, struct log_world *world, char *heir)
 {
     uv_mutex_lock(&store->lock);
+    world->is_ending = true;
     snprintf(heir, FM_CLUSTER_OWNER_MAX, "%s", world->is_lost ? "" : world->heir);
     uv_mutex_unlock(&store->lock);
 }

@@ -85,6 +85,30 @@ void fm_world_log_note_lost(fm_world_log_store *store, uint64_t number)
     uv_mutex_unlock(&store->lock);
 }
 
+void fm_world_log_note_shown(fm_world_log_store *store, uint64_t number)
+{
+    uv_mutex_lock(&store->lock);
+    struct log_world *world = find(store, number);
+    if (world != NULL) {
+        world->is_shown = true;
+    }
+    uv_mutex_unlock(&store->lock);
+}
+
+uint64_t fm_world_log_next_shown(fm_world_log_store *store, uint64_t after)
+{
+    uint64_t next = 0;
+    uv_mutex_lock(&store->lock);
+    for (const struct log_world *world = store->worlds; world != NULL; world = world->next) {
+        bool counts = (world->is_shown || world->is_lost) && !world->is_ending;
+        if (counts && world->number > after && (next == 0 || world->number < next)) {
+            next = world->number;
+        }
+    }
+    uv_mutex_unlock(&store->lock);
+    return next;
+}
+
 bool fm_world_log_knows(fm_world_log_store *store, uint64_t number)
 {
     return fm_world_log_find(store, number) != NULL;

@@ -46,9 +46,11 @@ struct log_keyframe {
 struct log_world {
     struct log_world *next;
     uint64_t number, epoch;
-    char *scenes; // for the next owner; owned; NULL: none. Guarded like the next two
-    bool is_lost; // guarded by the lock
-    char heir[FM_CLUSTER_OWNER_MAX]; // the same: the owner after this one; empty: not known
+    char *scenes;   // for the next owner; owned; NULL: none. Guarded like the next four
+    bool is_lost;   // guarded by the lock
+    bool is_shown;  // the directory has shown it as this node's
+    bool is_ending; // its keys are being removed, or are the next owner's
+    char heir[FM_CLUSTER_OWNER_MAX]; // the owner after this one; empty: not known
     fm_writer head;                  // a journal's head, packed
     // ---- the writer's
     uint64_t position;                // of the next record

@@ -397,6 +397,9 @@ void fm_creation_end(fm_hub *hub, fm_host *host)
     fm_stream_end_host(hub, host, NULL, 0);
     fm_hub_drop_host(hub, host);
     fm_revoke_world(hub, host->number);
+    if (hub->node != NULL) {
+        fm_node_note_destroyed(hub->node, host->number);
+    }
     fm_log(FM_LOG_INFO, "world destroyed", fm_log_uint("world", host->number),
            fm_log_text("name", host->name));
 }
