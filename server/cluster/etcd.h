@@ -103,6 +103,9 @@ void fm_etcd_compare_present(fm_writer *body, const char *key);
 /// The same: it was created at this revision and not replaced since. 0: it does not exist
 void fm_etcd_compare_created(fm_writer *body, const char *key, int64_t revision);
 
+/// The same: it was written last at this revision. 0: it does not exist
+void fm_etcd_compare_written(fm_writer *body, const char *key, int64_t revision);
+
 /// Appends what is done. @param to  delete: all keys from `key` up to here; NULL: that key alone
 ///
 /// @param lease  with which the key ends; 0: it stays
@@ -116,6 +119,9 @@ bool fm_etcd_succeeded(const json_t *answer);
 
 /// Value of the only key of a range among a transaction's responses, for free(). NULL: none
 char *fm_etcd_response_value(const json_t *answer, size_t index, size_t *size);
+
+/// The revision at which that key was written last. 0: none
+int64_t fm_etcd_response_revision(const json_t *answer, size_t index);
 
 /// Whether there is one. Use it where the absence of a key decides something:
 /// fm_etcd_response_value() returns NULL as well when out of memory

@@ -102,6 +102,17 @@ void fm_etcd_compare_created(fm_writer *body, const char *key, int64_t revision)
     fm_etcd_put(body, "}");
 }
 
+void fm_etcd_compare_written(fm_writer *body, const char *key, int64_t revision)
+{
+    char text[80];
+    snprintf(text, sizeof text,
+             "{\"target\":\"MOD\",\"result\":\"EQUAL\",\"mod_revision\":\"%" PRId64 "\",",
+             revision);
+    fm_etcd_put(body, text);
+    fm_etcd_put_text(body, "key", key);
+    fm_etcd_put(body, "}");
+}
+
 void fm_etcd_request_put_leased(fm_writer *body, const char *key, const void *value, size_t size,
                                 int64_t lease)
 {
@@ -142,6 +153,12 @@ char *fm_etcd_response_value(const json_t *answer, size_t index, size_t *size)
 {
     const json_t *kv = first_key(answer, index);
     return kv == NULL ? NULL : fm_etcd_bytes(kv, "value", size);
+}
+
+int64_t fm_etcd_response_revision(const json_t *answer, size_t index)
+{
+    const json_t *kv = first_key(answer, index);
+    return kv == NULL ? 0 : fm_etcd_number(kv, "mod_revision");
 }
 
 bool fm_etcd_succeeded(const json_t *answer)

@@ -1,6 +1,9 @@
 // server/cluster/world_log_names.c: names and numbers of worlds: reserved, released, and what
 // becomes of those of which nobody knows whether they are; see world_log.h.
 //
+// A reservation writes the counter, and wants it to be as it was read, by its revision: so of a
+// request that etcd gets twice only the first is carried out, also for a number below the counter.
+//
 // names/NAME holds the number and a nonce of the node that reserved it, for as long as the name is
 // taken. Whatever releases or removes a reservation, or begins its world, wants exactly that text:
 // so a request that comes late, or is repeated later, cannot touch a reservation or a world that
@@ -8,8 +11,8 @@
 //
 // A reservation whose answer was lost may stand in etcd: with the lease of this node, so for as
 // long as the node lives, and nobody could use the name. Such doubts are kept, and settled when
-// etcd answers again: the counter that it wants is moved on, so that it fails when it comes late,
-// and the reservation is removed if it is there.
+// etcd answers again: the counter is written once more, so that the reservation fails when it comes
+// late, and is removed if it is there.
 
 #include "server/base/clock.h"
 #include "server/base/log.h"
@@ -65,16 +68,17 @@ void fm_world_log_reservation_forget(fm_world_log_store *store, uint64_t number)
 
 // ---- doubts ------------------------------------------------------------------------------------
 
-// @param next  value of the counter that it wants; empty: that there is no counter yet; NULL: the
-// reservation was made, and is to be released
+// @param next      value of the counter; NULL: the reservation was made, and is to be released
+// @param revision  of the counter that it wants; 0: that there is none yet
 static void note_doubt(fm_world_log_store *store, uint64_t number, const char *name,
-                       const char *value, const char *next)
+                       const char *value, const char *next, int64_t revision)
 {
     uv_mutex_lock(&store->lock);
     bool has_room = store->doubt_count < FM_WORLD_LOG_DOUBTS_MAX;
     if (has_room) {
         struct log_doubt *doubt = &store->doubts[store->doubt_count++];
-        *doubt = (struct log_doubt){.number = number, .was_made = next == NULL};
+        *doubt =
+            (struct log_doubt){.number = number, .was_made = next == NULL, .revision = revision};
         snprintf(doubt->name, sizeof doubt->name, "%s", name);
         snprintf(doubt->value, sizeof doubt->value, "%s", value);
         snprintf(doubt->next, sizeof doubt->next, "%s", next == NULL ? "" : next);
@@ -140,18 +144,12 @@ static void build_removal(const fm_world_log_store *store, uint64_t number, cons
 static void build_step(const fm_world_log_store *store, const struct log_doubt *doubt,
                        fm_writer *body)
 {
-    char next_key[FM_WORLD_LOG_KEY_SIZE], after[24];
-    uint64_t next = doubt->next[0] == '\0' ? 1 : strtoull(doubt->next, NULL, 10);
+    char next_key[FM_WORLD_LOG_KEY_SIZE];
     fm_world_log_key(store, next_key, "next");
-    snprintf(after, sizeof after, "%" PRIu64, next + 1);
     fm_etcd_put(body, "{\"compare\":[");
-    if (doubt->next[0] == '\0') {
-        fm_etcd_compare_absent(body, next_key);
-    } else {
-        fm_etcd_compare_value(body, next_key, doubt->next);
-    }
-    fm_etcd_put(body, "],\"success\":["); // else it has moved on already
-    fm_etcd_request_put(body, next_key, after, strlen(after));
+    fm_etcd_compare_written(body, next_key, doubt->revision);
+    fm_etcd_put(body, "],\"success\":["); // else it was written since
+    fm_etcd_request_put(body, next_key, doubt->next, strlen(doubt->next));
     fm_etcd_put(body, "]}");
 }
 
@@ -222,6 +220,7 @@ static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const 
         goto out;
     }
     next = fm_etcd_response_value(answer, 0, &size);
+    int64_t revision = fm_etcd_response_revision(answer, 0);
     taken = fm_etcd_response_value(answer, 1, &size);
     json_decref(answer);
     char wanted[FM_WORLD_LOG_RESERVED_SIZE], after[24];
@@ -229,6 +228,10 @@ static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const 
         const char *space = strchr(taken, ' ');
         *number = strtoull(taken, NULL, 10);
         status = space != NULL && strcmp(space + 1, nonce) == 0 ? FM_OK : FM_ERR_EXISTS;
+        goto out;
+    }
+    if (next == NULL && revision != 0) {
+        status = FM_ERR_NO_MEMORY;
         goto out;
     }
     uint64_t free_from = next == NULL ? 1 : strtoull(next, NULL, 10);
@@ -239,11 +242,7 @@ static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const 
     fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, *number);
     fm_writer_clear(&body);
     fm_etcd_put(&body, "{\"compare\":[");
-    if (next == NULL) {
-        fm_etcd_compare_absent(&body, next_key);
-    } else {
-        fm_etcd_compare_value(&body, next_key, next);
-    }
+    fm_etcd_compare_written(&body, next_key, revision);
     fm_etcd_put(&body, ",");
     fm_etcd_compare_absent(&body, name_key);
     fm_etcd_put(&body, ",");
@@ -263,7 +262,7 @@ static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const 
         goto out;
     }
     if (outcome != FM_ETCD_DONE) {
-        note_doubt(store, *number, name, wanted, next == NULL ? "" : next);
+        note_doubt(store, *number, name, wanted, next == NULL ? "1" : next, revision);
         goto out;
     }
     status = fm_etcd_succeeded(answer) ? FM_OK : FM_ERR_BUSY;
@@ -338,7 +337,7 @@ void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char
     }
     fm_world_log_reservation_forget(store, number);
     if (fm_etcd_create(store->options.access, &etcd) != FM_OK) {
-        note_doubt(store, number, name, value, NULL);
+        note_doubt(store, number, name, value, NULL, 0);
         return;
     }
     fm_writer body = fm_writer_init(&fm_memory_libc);
@@ -346,7 +345,7 @@ void fm_world_log_release(fm_world_log_store *store, uint64_t number, const char
     if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) == FM_ETCD_DONE) {
         json_decref(answer);
     } else {
-        note_doubt(store, number, name, value, NULL);
+        note_doubt(store, number, name, value, NULL, 0);
     }
     fm_writer_fini(&body);
     fm_etcd_destroy(etcd);

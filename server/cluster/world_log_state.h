@@ -112,7 +112,8 @@ struct log_doubt {
     uint64_t number;
     bool was_made;
     char name[FM_JOURNAL_NAME_MAX + 1];
-    char value[FM_WORLD_LOG_RESERVED_SIZE], next[24]; // as in note_doubt()
+    char value[FM_WORLD_LOG_RESERVED_SIZE], next[24]; // as in note_doubt(), like
+    int64_t revision;
 };
 
 struct fm_world_log_store {

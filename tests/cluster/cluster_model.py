@@ -93,7 +93,9 @@ class Requests:
         return self.random.choice([
             {"target": "VALUE", "result": "EQUAL", "key": key, "value": text(self.random.choice(["x", "y"]))},
             {"target": "CREATE", "result": "GREATER", "create_revision": "0", "key": key},
-            {"target": "CREATE", "result": "EQUAL", "create_revision": "0", "key": key}])
+            {"target": "CREATE", "result": "EQUAL", "create_revision": "0", "key": key},
+            {"target": "MOD", "result": "EQUAL", "key": key,
+             "mod_revision": str(self.random.choice([0, self.revision, self.random.randrange(1, 40)]))}])
 
     def operations(self):
         ranges = [{"requestRange": self.range()} for _ in range(self.random.randrange(3))]

@@ -31,6 +31,7 @@ typedef enum fate {
     ANSWERED,
     ANSWER_LOST, // carried out
     LATE,        // kept, no answer
+    TWICE,       // carried out, and kept: it was sent to two members
 } fate;
 
 static fate next_fate;     // of the next transaction that writes
@@ -104,8 +105,10 @@ fm_etcd_outcome __wrap_fm_etcd_call(fm_etcd *etcd, const char *path, const fm_wr
     fate drawn = writes(body) && strcmp(path, "kv/txn") == 0 ? next_fate : ANSWERED;
     next_fate = writes(body) ? ANSWERED : next_fate;
     snprintf(error, FM_ETCD_ERROR_SIZE, "lost");
-    if (drawn == LATE) {
+    if (drawn == LATE || drawn == TWICE) {
         late_body = strndup((const char *)body->data, body->size);
+    }
+    if (drawn == LATE) {
         return FM_ETCD_UNREACHABLE;
     }
     *answer = carry_out(path, (const char *)body->data, body->size);
@@ -295,6 +298,38 @@ static void a_lost_reservation_is_removed(void **state)
     assert_null(sim_etcd_find("names/" NAME));
 }
 
+// The second copy of a reservation reserves nothing, whether or not the counter has moved.
+static void a_reservation_that_comes_twice_counts_once(void **state)
+{
+    (void)state;
+    uint64_t number;
+    for (uint64_t wanted = 0; wanted < 2; wanted++) { // then one below the counter
+        next_fate = TWICE;
+        assert_int_equal(reserve(first, wanted, &number), FM_OK);
+        assert_int_equal(number, 1);
+        fm_world_log_release(first, 1, NAME);
+        must_be_free();
+        late_one_arrives();
+        must_be_free();
+    }
+}
+
+// The same where nobody knows whether it was made.
+static void a_lost_reservation_below_the_counter_is_removed(void **state)
+{
+    (void)state;
+    uint64_t number;
+    assert_int_equal(reserve(first, 0, &number), FM_OK);
+    fm_world_log_release(first, 1, NAME);
+    next_fate = LATE;
+    assert_int_equal(reserve(first, 1, &number), FM_ERR_IO);
+    fm_world_log_settle_names(first);
+    late_one_arrives();
+    must_be_free();
+    assert_int_equal(reserve(first, 0, &number), FM_OK);
+    assert_int_equal(number, 2); // no number was used up
+}
+
 // A world that could not begin leaves no parts of its keyframe.
 static void nothing_stays_of_a_world_that_did_not_begin(void **state)
 {
@@ -376,6 +411,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_late_world_does_not_begin_under_another_reservation,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_lost_reservation_is_removed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_reservation_that_comes_twice_counts_once, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_lost_reservation_below_the_counter_is_removed, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_living_owner_is_not_taken_for_dead, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_world_of_another_is_not_taken_for_gone, set_up,
                                         tear_down),

@@ -361,6 +361,9 @@ static bool holds(const json_t *compare)
     if (strcmp(target, "CREATE") == 0) {
         return (key == NULL ? 0 : key->created) == fm_etcd_number(compare, "create_revision");
     }
+    if (strcmp(target, "MOD") == 0) {
+        return (key == NULL ? 0 : key->modified) == fm_etcd_number(compare, "mod_revision");
+    }
     FM_ASSERT(strcmp(target, "VALUE") == 0);
     if (strstr(name, "/owner/") != NULL && sim_bug_shows(SIM_BUG_LOST_FENCE, 1)) {
         return true;
