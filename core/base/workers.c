@@ -1,9 +1,16 @@
-// core/base/workers.c: see workers.h. One job at a time; `round` tells sleeping threads that there
-// is a new one. All fields of `job` are written before `round` grows, under the lock, so a woken
-// thread sees them complete.
+// core/base/workers.c: see workers.h. One job at a time, behind a gate: helpers enter while it is
+// open, and the caller shuts it when all blocks are taken.
+//
+//   SHUT ── the caller has written `job` ──> OPEN ── no block is left ──> SHUT, helpers inside
+//     ^                                       │                                │
+//     └─────────── the last helper leaves ────┴────────────────────────────────┘
+//
+// `job` changes only while the gate is shut and nobody is inside. A helper that wakes up late finds
+// it shut, and nobody waits for it.
 //
 // A tick has half a dozen parallel stages, each often shorter than the time it takes to wake a
-// thread. Helpers therefore spin for a short while before they sleep.
+// thread. Helpers therefore spin for a short while before they sleep, also after they were woken
+// for a job that was over.
 
 #include "core/base/workers.h"
 
@@ -13,6 +20,9 @@
 #include <string.h>
 
 #define LOOKS_BEFORE_SLEEP 2000u // about 20 to 40 microseconds
+
+#define GATE_OPEN   ((uint64_t)1 << 31)
+#define GATE_INSIDE (GATE_OPEN - 1)
 
 // Blocks that are claimed one after the other: all of a job, or a worker's part of it. On a line of
 // cache of its own, so that workers disturb each other only where they take from the same part.
@@ -37,11 +47,10 @@ struct helper {
 };
 
 struct fm_workers {
-    pthread_mutex_t lock; // the one lock of core/: guards stopping, and orders round with sleeping
+    pthread_mutex_t lock; // the one lock of core/: guards stopping, and orders gate with sleeping
     pthread_cond_t work_ready;
     pthread_cond_t work_done;
-    atomic_uint_fast64_t round;
-    atomic_uint busy_count; // helpers still inside this round
+    _Atomic uint64_t gate; // number of the job << 32, GATE_OPEN, helpers inside
     bool stopping;
 
     struct job job;
@@ -77,41 +86,66 @@ static void drain(struct job *job, uint32_t worker)
     }
 }
 
-static void await_round(struct fm_workers *workers, uint64_t round_seen)
+// Whether there is a job to enter that the helper has not taken part in.
+static bool lets_in(uint64_t gate, uint64_t job_seen)
+{
+    return (gate & GATE_OPEN) != 0 && gate >> 32 != job_seen;
+}
+
+// Spins, then sleeps until something happens. Returns whether the threads are to go on.
+static bool await_job(struct fm_workers *workers, uint64_t job_seen)
 {
     for (uint32_t i = 0; i < LOOKS_BEFORE_SLEEP; i++) {
-        if (atomic_load_explicit(&workers->round, memory_order_acquire) != round_seen) {
-            return;
+        if (lets_in(atomic_load_explicit(&workers->gate, memory_order_relaxed), job_seen)) {
+            return true;
         }
         pause_briefly();
     }
     pthread_mutex_lock(&workers->lock);
-    while (!workers->stopping && atomic_load(&workers->round) == round_seen) {
+    if (!workers->stopping && !lets_in(atomic_load(&workers->gate), job_seen)) {
         pthread_cond_wait(&workers->work_ready, &workers->lock);
     }
+    bool stopping = workers->stopping;
     pthread_mutex_unlock(&workers->lock);
+    return !stopping;
+}
+
+static bool enter(struct fm_workers *workers, uint64_t *job_seen)
+{
+    uint64_t gate = atomic_load_explicit(&workers->gate, memory_order_relaxed);
+    while (lets_in(gate, *job_seen)) {
+        if (atomic_compare_exchange_weak_explicit(&workers->gate, &gate, gate + 1,
+                                                  memory_order_acquire, memory_order_relaxed)) {
+            *job_seen = gate >> 32;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void leave(struct fm_workers *workers)
+{
+    uint64_t before = atomic_fetch_sub_explicit(&workers->gate, 1, memory_order_acq_rel);
+    if ((before & (GATE_OPEN | GATE_INSIDE)) == 1) { // shut, and the last one
+        pthread_mutex_lock(&workers->lock);
+        pthread_cond_signal(&workers->work_done);
+        pthread_mutex_unlock(&workers->lock);
+    }
 }
 
 static void *helper_main(void *argument)
 {
     struct helper *self = argument;
     fm_workers *workers = self->workers;
-    uint64_t round_seen = 0;
+    uint64_t job_seen = 0;
 
-    for (;;) {
-        await_round(workers, round_seen);
-        uint64_t round = atomic_load_explicit(&workers->round, memory_order_acquire);
-        if (round == round_seen) {
-            return NULL; // woken without a new round: stopping
-        }
-        round_seen = round;
-        drain(&workers->job, self->index);
-        if (atomic_fetch_sub_explicit(&workers->busy_count, 1, memory_order_acq_rel) == 1) {
-            pthread_mutex_lock(&workers->lock);
-            pthread_cond_signal(&workers->work_done);
-            pthread_mutex_unlock(&workers->lock);
+    while (await_job(workers, job_seen)) {
+        if (enter(workers, &job_seen)) {
+            drain(&workers->job, self->index);
+            leave(workers);
         }
     }
+    return NULL;
 }
 
 fm_status fm_workers_create(uint32_t worker_count, fm_workers **out)
@@ -164,18 +198,32 @@ uint32_t fm_workers_count(const fm_workers *workers)
     return workers == NULL ? 1 : workers->helper_count + 1;
 }
 
-static void await_helpers(fm_workers *workers)
+// Lets no helper in any more, and waits for those inside.
+static void shut(fm_workers *workers)
 {
-    for (uint32_t i = 0; i < LOOKS_BEFORE_SLEEP; i++) {
-        if (atomic_load_explicit(&workers->busy_count, memory_order_acquire) == 0) {
-            return;
-        }
+    uint64_t gate = atomic_fetch_and_explicit(&workers->gate, ~GATE_OPEN, memory_order_acq_rel);
+    for (uint32_t i = 0; i < LOOKS_BEFORE_SLEEP && (gate & GATE_INSIDE) != 0; i++) {
         pause_briefly();
+        gate = atomic_load_explicit(&workers->gate, memory_order_acquire);
+    }
+    if ((gate & GATE_INSIDE) == 0) {
+        return;
     }
     pthread_mutex_lock(&workers->lock);
-    while (atomic_load_explicit(&workers->busy_count, memory_order_acquire) > 0) {
+    while ((atomic_load_explicit(&workers->gate, memory_order_acquire) & GATE_INSIDE) != 0) {
         pthread_cond_wait(&workers->work_done, &workers->lock);
     }
+    pthread_mutex_unlock(&workers->lock);
+}
+
+// Under the lock a helper is either asleep and gets the broadcast, or has not looked at the gate
+// yet and sees it open.
+static void open_gate(fm_workers *workers)
+{
+    uint64_t next = (atomic_load_explicit(&workers->gate, memory_order_relaxed) >> 32) + 1;
+    pthread_mutex_lock(&workers->lock);
+    atomic_store_explicit(&workers->gate, next << 32 | GATE_OPEN, memory_order_release);
+    pthread_cond_broadcast(&workers->work_ready);
     pthread_mutex_unlock(&workers->lock);
 }
 
@@ -191,7 +239,7 @@ static void run(fm_workers *workers, uint32_t item_count, uint32_t block_size, b
         fn(0, item_count, 0, context);
         return;
     }
-    FM_ASSERT(atomic_load(&workers->busy_count) == 0);
+    FM_ASSERT((atomic_load(&workers->gate) & (GATE_OPEN | GATE_INSIDE)) == 0);
     struct job *job = &workers->job;
     job->fn = fn;
     job->context = context;
@@ -204,17 +252,9 @@ static void run(fm_workers *workers, uint32_t item_count, uint32_t block_size, b
         job->parts[i].block_end = (uint32_t)(block_count * (i + 1) / job->part_count);
         atomic_store_explicit(&job->parts[i].next_block, begin, memory_order_relaxed);
     }
-    atomic_store_explicit(&workers->busy_count, workers->helper_count, memory_order_relaxed);
-
-    // Under the lock a helper is either asleep and gets the broadcast, or has not checked `round`
-    // yet and sees the new one.
-    pthread_mutex_lock(&workers->lock);
-    atomic_fetch_add_explicit(&workers->round, 1, memory_order_release);
-    pthread_cond_broadcast(&workers->work_ready);
-    pthread_mutex_unlock(&workers->lock);
-
+    open_gate(workers);
     drain(job, 0);
-    await_helpers(workers);
+    shut(workers);
 }
 
 void fm_workers_run(fm_workers *workers, uint32_t item_count, uint32_t block_size, fm_range_fn *fn,
