@@ -14,7 +14,7 @@
 
 // ---- gathering ---------------------------------------------------------------------------------
 
-static bool reserve(fm_world *world, uint32_t eye_count)
+static bool reserve(fm_world *world)
 {
     struct fm_world_orders *orders = fm_world_edit_orders(world);
     fm_lookouts *lookouts = &orders->lookouts;
@@ -23,41 +23,44 @@ static bool reserve(fm_world *world, uint32_t eye_count)
         lookouts->first = fm_memory_allocate_zeroed(
             fm_world_memory(world), (size_t)lookouts->tile_count + 1, sizeof *lookouts->first);
     }
-    return lookouts->first != NULL &&
-           FM_RESERVE(world, lookouts->begins, lookouts->begin_capacity,
-                      fm_world_team_count(world) + 1) &&
-           FM_RESERVE(world, lookouts->list, lookouts->capacity, eye_count) &&
-           FM_RESERVE(world, lookouts->sorted, lookouts->sorted_capacity, eye_count);
+    return lookouts->first != NULL && FM_RESERVE(world, lookouts->begins, lookouts->begin_capacity,
+                                                 fm_world_team_count(world) + 1);
 }
 
-static uint32_t count_eyes(const fm_world *world)
+// Lists the eyes of one agent.
+static bool add_eyes(fm_world *world, fm_lookouts *lookouts, const struct fm_agent *agent)
 {
-    const struct fm_world_agents *agents = fm_world_agents(world);
-    uint32_t count = 0;
-    for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
-        const struct fm_agent *agent = &agents->slots[slot];
-        fm_cell eyes[FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX];
-        count += agent->alive ? fm_agent_eyes(world, agent, eyes) : 0;
+    fm_cell eyes[FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX];
+    uint32_t eye_count = fm_agent_eyes(world, agent, eyes);
+    if (!FM_RESERVE(world, lookouts->list, lookouts->capacity, lookouts->count + eye_count)) {
+        return false;
     }
-    return count;
+    for (uint32_t eye = 0; eye < eye_count; eye++) {
+        lookouts->list[lookouts->count++] = (fm_lookout){eyes[eye], agent->team, agent->sight};
+    }
+    return true;
 }
 
-// In the order of the slots. Returns whether some see other than by the rules.
-static bool list_eyes(const fm_world *world, fm_lookouts *lookouts)
+// In the order of the slots. False when out of memory.
+//
+// @param sights_differ  receives whether some see other than by the rules
+static bool list_eyes(fm_world *world, fm_lookouts *lookouts, bool *sights_differ)
 {
     const struct fm_world_agents *agents = fm_world_agents(world);
-    bool sights_differ = false;
-    lookouts->count = 0;
-    for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
-        const struct fm_agent *agent = &agents->slots[slot];
-        fm_cell eyes[FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX];
-        uint32_t eye_count = agent->alive ? fm_agent_eyes(world, agent, eyes) : 0;
-        for (uint32_t eye = 0; eye < eye_count; eye++) {
-            lookouts->list[lookouts->count++] = (fm_lookout){eyes[eye], agent->team, agent->sight};
-            sights_differ = sights_differ || agent->sight != 0;
+    *sights_differ = false;
+    for (uint32_t i = 0; i < fm_mark_words(world); i++) {
+        uint64_t bits = agents->marks[i].of[FM_MARK_LIVE];
+        uint64_t ahead = i + 1 < fm_mark_words(world) ? agents->marks[i + 1].of[FM_MARK_LIVE] : 0;
+        for (; bits != 0; bits &= bits - 1) {
+            ahead = fm_agents_fetch_next(agents, i + 1, ahead);
+            const struct fm_agent *agent = &agents->slots[i * 64 + (uint32_t)__builtin_ctzll(bits)];
+            if (!add_eyes(world, lookouts, agent)) {
+                return false;
+            }
+            *sights_differ = *sights_differ || agent->sight != 0;
         }
     }
-    return sights_differ;
+    return FM_RESERVE(world, lookouts->sorted, lookouts->sorted_capacity, lookouts->count);
 }
 
 static void swap(fm_lookouts *lookouts)
@@ -146,10 +149,13 @@ void fm_lookouts_refresh(fm_world *world)
     }
     lookouts->gathering = unit_index->gatherings;
     lookouts->count = 0;
-    if (unit_index->slots == NULL || !reserve(world, count_eyes(world))) {
+    bool sights_differ;
+    if (unit_index->slots == NULL || !reserve(world) ||
+        !list_eyes(world, lookouts, &sights_differ)) {
+        lookouts->count = 0;
         return; // no enemy is seen in this tick
     }
-    if (list_eyes(world, lookouts)) {
+    if (sights_differ) {
         uint32_t begins[SIGHT_COUNT];
         sort_by(lookouts, unit_index, sight_of, begins, SIGHT_COUNT);
     }
