@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KEPT_MIN 4096u // elements that an empty array keeps, however few it needs
+
 static void *libc_allocate(void *context, size_t size)
 {
     (void)context;
@@ -82,4 +84,19 @@ bool fm_reserve_zeroed(const fm_memory *memory, void **array, uint32_t *capacity
         memset((char *)*array + before * size, 0, (*capacity - before) * size);
     }
     return true;
+}
+
+void fm_shrink_empty(const fm_memory *memory, void **array, uint32_t *capacity, uint32_t needed,
+                     size_t size)
+{
+    uint32_t kept = needed > KEPT_MIN ? needed : KEPT_MIN;
+    if (*capacity / 4 <= kept) {
+        return;
+    }
+    void *smaller = fm_memory_allocate(memory, kept * size);
+    if (smaller != NULL) {
+        fm_memory_release(memory, *array, *capacity * size);
+        *array = smaller;
+        *capacity = kept;
+    }
 }

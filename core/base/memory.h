@@ -53,7 +53,18 @@ bool fm_reserve(const fm_memory *memory, void **array, uint32_t *capacity, uint3
 bool fm_reserve_zeroed(const fm_memory *memory, void **array, uint32_t *capacity, uint32_t wanted,
                        size_t size);
 
+/// An empty array that needed less than a quarter of its room gives the rest back, but for a few
+/// thousand elements. Out of memory it stays as it is.
+///
+/// @param needed  elements that it held last, or is about to hold
+void fm_shrink_empty(const fm_memory *memory, void **array, uint32_t *capacity, uint32_t needed,
+                     size_t size);
+
 // fm_reserve() by the names of the array and its capacity; true on success.
 #define FM_RESERVE_FROM(memory, array, capacity, wanted)                                           \
     ((wanted) <= (capacity) ||                                                                     \
      fm_reserve((memory), (void **)&(array), &(capacity), (wanted), sizeof *(array)))
+
+// fm_shrink_empty() by the names of the array and its capacity.
+#define FM_SHRINK_EMPTY(memory, array, capacity, needed)                                           \
+    fm_shrink_empty((memory), (void **)&(array), &(capacity), (needed), sizeof *(array))

@@ -112,6 +112,8 @@ static void note_learned(fm_knowledge *knowledge, fm_learned learned)
 
 void fm_knowledge_forget_learned(fm_knowledge *knowledge)
 {
+    FM_SHRINK_EMPTY(knowledge->memory, knowledge->learned, knowledge->learned_capacity,
+                    knowledge->learned_count);
     knowledge->learned_count = 0;
     knowledge->learned_lost = false;
     knowledge->buildings_seen.changed = false;

@@ -54,6 +54,7 @@ bool fm_sight_note(const fm_world *world, struct fm_sight *sight, const fm_bitma
         return true;
     }
     uint32_t changed = count_changed(visible, &sight->told);
+    FM_SHRINK_EMPTY(fm_world_memory(world), sight->flips, sight->capacity, changed);
     if (!FM_RESERVE(world, sight->flips, sight->capacity, changed)) {
         return false;
     }

@@ -521,6 +521,15 @@ static bool reserve_lists(const fm_world *world, uint32_t team, struct fm_view_d
            FM_RESERVE(world, delta->cells, delta->cell_capacity, world->interval.edited_count);
 }
 
+// After a tick in which very many cells were edited, or agents removed.
+static void shrink_lists(const fm_world *world, struct fm_view_delta *delta)
+{
+    FM_SHRINK_EMPTY(&world->memory, delta->left, delta->left_capacity,
+                    world->agents.slot_count + world->interval.removed_count);
+    FM_SHRINK_EMPTY(&world->memory, delta->cells, delta->cell_capacity,
+                    world->interval.edited_count);
+}
+
 // Agents that come and go meanwhile are not noticed, and slots are reused. So no agent counts as
 // shown under any alias, and in the next tick that can be compared all enter.
 static void forget_shown(struct fm_view_delta *delta)
@@ -546,6 +555,7 @@ void fm_view_delta_observe(const fm_world *world, uint32_t team, struct fm_view_
     // Also when out of memory for the rest: a view can be shown again, but an order ends only once.
     delta->ended = fm_endings_of(world, team, &delta->ended_count);
     note_alerts(world, team, delta);
+    shrink_lists(world, delta);
     delta->incomplete = !reserve_lists(world, team, delta);
     if (delta->incomplete) {
         forget_shown(delta);

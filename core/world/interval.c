@@ -9,24 +9,6 @@
 #include "core/world/watched_view.h"
 #include "core/world/world_parts.h"
 
-#define KEPT_MIN 4096u // entries that a list keeps, however few it needs
-
-// A list that is empty gives most of its room back when it needed less than a quarter of it. Out of
-// memory it stays as it is.
-static void shrink(fm_world *world, void **list, uint32_t *capacity, uint32_t needed, size_t size)
-{
-    uint32_t kept = needed > KEPT_MIN ? needed : KEPT_MIN;
-    if (*capacity / 4 <= kept) {
-        return;
-    }
-    void *smaller = fm_memory_allocate(fm_world_memory(world), kept * size);
-    if (smaller != NULL) {
-        fm_memory_release(fm_world_memory(world), *list, *capacity * size);
-        *list = smaller;
-        *capacity = kept;
-    }
-}
-
 static void forget_divided(fm_world *world)
 {
     struct fm_world_interval *interval = fm_world_edit_interval(world);
@@ -47,7 +29,7 @@ static void shrink_lists(fm_world *world)
         forget_divided(world);
     }
 #define SHRINK(array, capacity, needed)                                                            \
-    shrink(world, (void **)&(array), &(capacity), (needed), sizeof *(array))
+    FM_SHRINK_EMPTY(fm_world_memory(world), array, capacity, needed)
     SHRINK(interval->ended, interval->ended_capacity, ends);
     SHRINK(interval->ended_by_team, interval->ended_by_team_capacity, ends);
     SHRINK(interval->removed, interval->removed_capacity, interval->removed_count);

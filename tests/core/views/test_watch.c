@@ -10,7 +10,10 @@
 #include "core/tick/tick.h"
 #include "core/views/inspect.h"
 #include "core/views/view_delta.h"
+#include "core/world/interval.h"
+#include "core/world/team.h"
 #include "core/world/terrain_block.h"
+#include "core/world/watched_view.h"
 #include "core/world/world.h"
 #include "tests/support/support.h"
 
@@ -359,10 +362,46 @@ static void a_death_is_told_to_those_who_see_it(void **state)
     assert_int_equal(reason_of_death(true), FM_LEAVE_FOG);
 }
 
+// A tick in which very many cells change leaves no room behind that later ones do not need.
+static void room_for_many_cells_is_given_back(void **state)
+{
+    (void)state;
+    const uint32_t side = 512;
+    fm_grid *grid;
+    assert_int_equal(fm_grid_create(side, side, &fm_memory_libc, &grid), FM_OK);
+    fm_world_rules rules = fm_world_rules_default();
+    rules.omniscient = true;
+    fm_world *world;
+    assert_int_equal(fm_world_create(&rules, grid, &fm_memory_libc, &world), FM_OK);
+    fm_command_result result = {0};
+    fm_world_apply(world, &(fm_command){.kind = FM_COMMAND_TEAM}, &result);
+    assert_int_equal(result.status, FM_OK);
+    assert_int_equal(fm_world_watch(world, FM_ALL_TEAMS, true), FM_OK);
+    assert_int_equal(fm_world_watch(world, result.team, true), FM_OK);
+    const fm_rect all = {.x = 0, .y = 0, .width = side, .height = side};
+    fm_command edit = {.kind = FM_COMMAND_TERRAIN,
+                       .rects = &all,
+                       .rect_count = 1,
+                       .terrain = FM_TERRAIN_WALL,
+                       .cost = FM_COST_FLOOR};
+    fm_world_apply(world, &edit, &result);
+    assert_int_equal(result.status, FM_OK);
+    fm_tick_report report;
+    fm_tick_run(world, NULL, 1000, NULL, &report);
+    const uint32_t *cells = &fm_world_interval(world)->delta_all->cell_capacity;
+    const uint32_t *learned = &fm_team_of(world, 1)->knowledge->learned_capacity;
+    assert_true(*cells >= side * side && *learned >= side * side);
+    fm_tick_run(world, NULL, 1000, NULL, &report);
+    fm_tick_run(world, NULL, 1000, NULL, &report);
+    assert_true(*cells < side * side / 4 && *learned < side * side / 4);
+    fm_world_destroy(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_death_is_told_to_those_who_see_it),
+        cmocka_unit_test(room_for_many_cells_is_given_back),
         cmocka_unit_test(views_catch_up_after_memory_was_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
