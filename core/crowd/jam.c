@@ -618,23 +618,24 @@ static const struct fm_agent *next_stuck(fm_world *world, uint32_t number)
 
 // ---- following the plan -------------------------------------------------------------------------
 
-// Whether everybody is where the plan says, and wants what it wanted.
+static fm_mover *mover_of(fm_world *world, const struct fm_jam *jam, uint32_t i)
+{
+    return &world->crowd.movers[jam->agents[i].index1 - 1];
+}
+
+// Whether everybody is where the plan says, wants what it wanted, and may still be moved: who holds
+// its ground by now, or is frozen, may not.
 static bool is_valid(fm_world *world, const struct fm_jam *jam)
 {
     const uint16_t *places = fm_knot_at(jam->knot, jam->step);
     for (uint32_t i = 0; i < jam->unit_count; i++) {
         const struct fm_agent *agent = fm_world_find(world, jam->agents[i]);
         if (agent == NULL || agent->cell != jam->cells[places[i]] ||
-            aim_of(agent) != jam->aims[i]) {
+            aim_of(agent) != jam->aims[i] || !mover_of(world, jam, i)->pushable) {
             return false;
         }
     }
     return true;
-}
-
-static fm_mover *mover_of(fm_world *world, const struct fm_jam *jam, uint32_t i)
-{
-    return &world->crowd.movers[jam->agents[i].index1 - 1];
 }
 
 static void hold(fm_world *world, const struct fm_jam *jam)

@@ -49,7 +49,9 @@
 #define FM_PREFERENCE_NONE  ((uint64_t)15)
 #define FM_PREFERENCES_NONE UINT64_MAX // an empty list
 
-#define FM_MOVER_AGE_MAX 0x7fffu // from here on all are equally old
+#define FM_MOVER_AGE_MAX   0x7fffu
+#define FM_MOVER_AGE_EXACT 14u // bits
+#define FM_MOVER_AGE_BITS  9u  // below the highest one, that count from there on
 
 typedef enum fm_mover_progress {
     FM_MOVER_UNDECIDED,
@@ -80,8 +82,23 @@ typedef struct fm_mover {
     bool yields : 1;  // is under way, but makes way for others in this tick
     bool planned : 1; // follows a plan of core/crowd/jam.h
     uint8_t refusals; // times that it was pushed in vain; no bits of a byte that others read
-    uint16_t age;     // ticks that it has been under way, at most FM_MOVER_AGE_MAX; 0: idle
+    uint16_t age;     // how long it has been under way, see fm_mover_age(); 0: idle
 } fm_mover;
+
+/// Ticks as an age: 0..FM_MOVER_AGE_MAX, and more ticks never give less. Below 2^14 it is their
+/// number. From there on ticks that differ by less than one part in 512 may be equally old, and
+/// those beyond 2^46 are.
+static inline uint16_t fm_mover_age(uint64_t ticks)
+{
+    if (ticks >> FM_MOVER_AGE_EXACT == 0) {
+        return (uint16_t)ticks;
+    }
+    uint32_t bits = 63u - (uint32_t)__builtin_clzll(ticks); // below the highest one
+    uint64_t part = (ticks >> (bits - FM_MOVER_AGE_BITS)) & ((1u << FM_MOVER_AGE_BITS) - 1);
+    uint64_t age = (1u << FM_MOVER_AGE_EXACT) +
+                   ((uint64_t)(bits - FM_MOVER_AGE_EXACT) << FM_MOVER_AGE_BITS) + part;
+    return (uint16_t)(age < FM_MOVER_AGE_MAX ? age : FM_MOVER_AGE_MAX);
+}
 
 typedef struct fm_pibt_frame {
     uint64_t preferences; // not tried yet

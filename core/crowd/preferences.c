@@ -103,12 +103,17 @@ uint64_t fm_crowd_retreat(const fm_world *world, const struct fm_agent *agent,
     return list_of(options, count);
 }
 
+// 0: it is not under way.
+static uint64_t ticks_under_way(const fm_world *world, const struct fm_agent *agent)
+{
+    return agent->asking_since == 0 ? 0 : world->tick + 2 - agent->asking_since;
+}
+
 // Units with an order come before those that only go back home; then those under way for longer.
 static uint16_t age_of(const fm_world *world, const struct fm_agent *agent)
 {
-    uint64_t age = agent->asking_since == 0 ? 0 : world->tick + 2 - agent->asking_since;
     uint16_t band = agent->order.id == 0 ? 0 : FM_MOVER_AGE_MAX + 1;
-    return band + (uint16_t)(age < FM_MOVER_AGE_MAX ? age : FM_MOVER_AGE_MAX);
+    return band + fm_mover_age(ticks_under_way(world, agent));
 }
 
 static fm_cell aim_of(const struct fm_agent *agent)
@@ -123,7 +128,7 @@ static fm_cell aim_of(const struct fm_agent *agent)
 // gets through without one. So units that have been under way for long do not swap in some ticks.
 static bool may_swap(const fm_world *world, const struct fm_agent *agent)
 {
-    return (age_of(world, agent) / SWAP_TICKS & 1) == 0;
+    return (ticks_under_way(world, agent) / SWAP_TICKS & 1) == 0;
 }
 
 // In a crowd of all sizes small units must be able to push large ones, or both wait for ever in a
@@ -132,7 +137,7 @@ static bool may_swap(const fm_world *world, const struct fm_agent *agent)
 // some ticks.
 static bool is_bold(const fm_world *world, const struct fm_agent *agent)
 {
-    return (age_of(world, agent) / BOLD_TICKS & 3) != 3;
+    return (ticks_under_way(world, agent) / BOLD_TICKS & 3) != 3;
 }
 
 // Where large units are, several others may have to leave for one to make a step, and where all

@@ -18,7 +18,7 @@
 // Source: K. Okumura, "Improving LaCAM for Scalable Eventually Optimal Multi-Agent Pathfinding",
 // IJCAI 2023, section on swap. Corridors in place of distances are this file's own.
 //
-// Threads: the tick thread. Units of one cell only.
+// Threads: workers, for units of different islands (islands.h) at once. Units of one cell only.
 
 #pragma once
 

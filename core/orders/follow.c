@@ -58,7 +58,7 @@ static void stay_near(fm_world *world, struct fm_agent *agent)
     if (is_within(view, agent->cell, order->follow.post, going ? near : order->radius)) {
         fm_order_rest(world, agent);
     } else if (!going) {
-        fm_order_set_goal(world, agent, order->follow.post);
+        fm_order_set_out(world, agent, order->follow.post);
         fm_agent_set_state(world, agent, FM_AGENT_WAITING);
     } else if (4 * fm_view_distance(view, order->goal, order->follow.post) >
                fm_view_distance(view, agent->cell, order->goal)) {

@@ -376,7 +376,11 @@ void fm_goal_search_take(fm_world *world, struct fm_agent *agent)
         if (order->resting) {
             fm_agent_set_state(world, agent, FM_AGENT_WAITING);
         }
-        fm_order_set_goal(world, agent, order->search.found);
+        if (order->goal == FM_CELL_NONE) {
+            fm_order_set_out(world, agent, order->search.found);
+        } else {
+            fm_order_set_goal(world, agent, order->search.found);
+        }
         return;
     case FM_GOAL_SEARCH_SAFE:
         fm_agent_end_order(world, agent, FM_END_ARRIVED);

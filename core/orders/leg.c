@@ -24,6 +24,12 @@ void fm_order_set_goal(fm_world *world, struct fm_agent *agent, fm_cell goal)
     agent->plan_state = FM_PLAN_RUNNING;
 }
 
+void fm_order_set_out(fm_world *world, struct fm_agent *agent, fm_cell goal)
+{
+    fm_order_set_goal(world, agent, goal);
+    agent->asking_since = fm_world_tick(world) + 1;
+}
+
 void fm_order_begin_rest(fm_world *world, struct fm_agent *agent)
 {
     agent->order.resting = true;

@@ -15,6 +15,10 @@ struct fm_agent;
 /// @param goal  FM_CELL_NONE: nowhere
 void fm_order_set_goal(fm_world *world, struct fm_agent *agent, fm_cell goal);
 
+/// The same for a leg that begins: where a cell holds one unit, the agent's priority grows from now
+/// on (core/crowd/crowd.h).
+void fm_order_set_out(fm_world *world, struct fm_agent *agent, fm_cell goal);
+
 /// The agent stays where it is although its leg has a goal. For orders with a post (order.h).
 void fm_order_begin_rest(fm_world *world, struct fm_agent *agent);
 

@@ -38,7 +38,7 @@ static void go_to_next_waypoint(fm_world *world, struct fm_agent *agent, fm_orde
     if (how != FM_END_ARRIVED && order->leg_moves == agent->moves) {
         order->pause_end = fm_world_tick(world) + PATROL_PAUSE;
     }
-    fm_order_set_goal(world, agent, waypoint_cell(order));
+    fm_order_set_out(world, agent, waypoint_cell(order));
 }
 
 void fm_patrol_begin(fm_world *world, struct fm_agent *agent)

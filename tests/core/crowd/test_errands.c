@@ -8,10 +8,12 @@
 #include "tests/support/crowd.h"
 
 #include "core/base/random.h"
+#include "core/crowd/pibt.h"
 #include "core/commands/apply.h"
 #include "core/generate/generate.h"
 #include "core/views/inspect.h"
 #include "core/world/agent.h"
+#include "core/world/crowd_state.h"
 #include "core/world/team.h"
 #include "core/world/world_classes.h"
 
@@ -303,6 +305,74 @@ static void small_units_move_as_in_a_world_of_small_ones(void **state)
     crowd_fini(&twin);
 }
 
+static const fm_mover *mover_of(uint32_t unit)
+{
+    return &fm_world_edit_crowd(stage.world)->movers[stage.units[unit].index1 - 1];
+}
+
+// In which ticks a unit pushes larger ones and swaps depends on how long it has been under way: an
+// enemy blocks this one's way for longer than an age can say in ticks, and in 4 x 256 ticks more it
+// is bold and swaps in some, and in others not.
+static void who_waits_for_ever_has_its_spells(void **state)
+{
+    (void)state;
+    enum {
+        LONG = FM_MOVER_AGE_MAX + 1,
+        SPELLS = 1024
+    };
+    static const char *const rows[] = {"........."};
+    fm_world_rules rules = crowd_rules();
+    crowd_init_rows(&stage, &rules, rows, 1);
+    crowd_spawn_at(&stage, crowd_team(&stage), fm_cell_at(3, 0));
+    crowd_spawn_at(&stage, crowd_team(&stage), fm_cell_at(5, 0));
+    crowd_order(&stage, 0, fm_cell_at(8, 0), FM_UNREACHABLE_WAIT);
+    uint32_t bold = 0, narrow = 0;
+    for (uint32_t tick = 0; tick < LONG + SPELLS; tick++) {
+        crowd_tick(&stage, NULL);
+        bold += tick >= LONG && mover_of(0)->bold;
+        narrow += tick >= LONG && mover_of(0)->narrow;
+    }
+    assert_in_range(bold, 3 * SPELLS / 4 - 1, 3 * SPELLS / 4 + 1);
+    assert_in_range(narrow, SPELLS / 2 - 1, SPELLS / 2 + 1);
+    crowd_fini(&stage);
+    for (uint64_t ticks = 1; ticks < (uint64_t)1 << 40; ticks += 1 + ticks / 3000) {
+        assert_true(fm_mover_age(ticks) <= fm_mover_age(ticks + 1));
+        assert_true(fm_mover_age(ticks) < fm_mover_age(ticks + 1 + ticks / 256));
+    }
+}
+
+// Who patrols sets out again at each end of its way, and is not older than that.
+static void a_patrol_sets_out_again(void **state)
+{
+    (void)state;
+    enum {
+        WAY = 20
+    };
+    static const char *const rows[] = {"....................."};
+    fm_world_rules rules = crowd_rules();
+    crowd_init_rows(&stage, &rules, rows, 1);
+    crowd_spawn_at(&stage, crowd_team(&stage), fm_cell_at(0, 0));
+    fm_cell ends[] = {fm_cell_at(WAY, 0), fm_cell_at(0, 0)};
+    fm_command patrol = {.kind = FM_COMMAND_ORDER,
+                         .order = FM_ORDER_PATROL,
+                         .agents = &stage.units[0],
+                         .agent_count = 1,
+                         .cells = ends,
+                         .cell_count = 2};
+    fm_command_result result = {0};
+    fm_world_apply(stage.world, &patrol, &result);
+    assert_int_equal(result.status, FM_OK);
+    uint32_t oldest = 0;
+    for (uint32_t tick = 0; tick < 10 * WAY; tick++) {
+        crowd_tick(&stage, NULL);
+        uint32_t age = mover_of(0)->age & FM_MOVER_AGE_MAX;
+        oldest = age > oldest ? age : oldest;
+    }
+    assert_true(stage.moves > 8 * WAY);
+    assert_in_range(oldest, WAY, WAY + 4);
+    crowd_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +380,8 @@ int main(void)
         cmocka_unit_test(the_small_make_way_for_the_large),
         cmocka_unit_test(a_team_counts_its_large_units),
         cmocka_unit_test(small_units_move_as_in_a_world_of_small_ones),
+        cmocka_unit_test(who_waits_for_ever_has_its_spells),
+        cmocka_unit_test(a_patrol_sets_out_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,50 @@ static void the_large_pass_in_a_corridor(void **state)
     all_arrive(1000);
 }
 
+// The same, but one of the two may not be moved any more once there is a plan: it is frozen, or
+// gets the order to hold. It stays.
+static void who_must_stay_leaves_the_plan(void **state)
+{
+    (void)state;
+    fm_world_rules rules = rules_of_sizes();
+    for (uint32_t holds = 0; holds < 2; holds++) {
+        crowd_init_rows(&stage, &rules,
+                        ROWS("@@@@@..@@@@@", //
+                             "@@@@@..@@@@@", //
+                             "............", //
+                             "............"));
+        uint32_t team = crowd_team(&stage);
+        spawn(team, 2, 0, 2, 10, 2);
+        spawn(team, 2, 10, 2, 0, 2);
+        fm_explanation told = {0};
+        for (uint32_t tick = 0; tick < 1000 && told.help != FM_HELP_PLAN; tick++) {
+            crowd_tick(&stage, NULL);
+            assert_int_equal(fm_world_explain_now(stage.world, stage.units[0], &told), FM_OK);
+        }
+        assert_int_equal(told.help, FM_HELP_PLAN);
+        fm_command command = {.agents = &stage.units[0], .agent_count = 1};
+        if (holds) {
+            command.kind = FM_COMMAND_ORDER;
+            command.order = FM_ORDER_HOLD;
+        } else {
+            command.kind = FM_COMMAND_SET;
+            command.set = FM_SET_FROZEN;
+            command.frozen = true;
+        }
+        fm_command_result result = {0};
+        fm_world_apply(stage.world, &command, &result);
+        assert_int_equal(result.status, FM_OK);
+        fm_cell cell = crowd_cell(&stage, 0);
+        for (uint32_t tick = 0; tick < 40; tick++) {
+            crowd_tick(&stage, NULL);
+            assert_int_equal(crowd_cell(&stage, 0), cell);
+        }
+        assert_int_equal(fm_world_explain_now(stage.world, stage.units[1], &told), FM_OK);
+        assert_int_not_equal(told.help, FM_HELP_PLAN);
+        crowd_fini(&stage);
+    }
+}
+
 // The same, while far away a file of the same team makes way for ever behind an enemy: others who
 // make way keep only those around them from being helped.
 static void a_knot_far_from_a_crowd_is_solved(void **state)
@@ -511,6 +555,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_large_pass_in_a_corridor),
+        cmocka_unit_test(who_must_stay_leaves_the_plan),
         cmocka_unit_test(a_knot_far_from_a_crowd_is_solved),
         cmocka_unit_test(the_large_pass_in_the_open),
         cmocka_unit_test(sizes_pass_in_a_corridor),
