@@ -62,6 +62,9 @@ static bool holds(fm_client *client, struct fm_client_pending *request,
                   const fm_client_error *error, msgpack_object *result)
 {
     struct fm_follow *follow = client->follow;
+    if (request->on_reply == fm_look_on_subscribed) {
+        return false;
+    }
     if (error != NULL) {
         request->refused = error->status == FM_ERR_MOVED && fm_views_may_go(follow, request->world);
         if (request->refused) {
@@ -74,7 +77,7 @@ static bool holds(fm_client *client, struct fm_client_pending *request,
     }
     if (request->method == FM_METHOD_SUBSCRIBE || request->method == FM_METHOD_DEBUG_SUBSCRIBE) {
         struct subscription *one =
-            fm_views_meet(follow, fm_object_uint(result, "subscription", 0), request->world);
+            fm_views_answered(follow, fm_object_uint(result, "subscription", 0));
         if (one != NULL) {
             fm_views_note_request(one, request);
             one->stream = fm_object_uint(result, "stream", 0);
@@ -245,7 +248,7 @@ static bool greet(struct probe *probe, const char *address)
     fm_client_on_notification(probe->client, on_probe_notification, probe->owner);
     if (fm_client_hello(probe->client, NULL) != FM_OK) {
         probe->error = *fm_client_error_last(probe->client);
-        if (probe->error.status != FM_ERR_IO) {
+        if (probe->error.status == FM_ERR_DENIED || probe->error.status == FM_ERR_BAD_VALUE) {
             note_refusal(follow, address);
         }
         return false;
@@ -291,12 +294,6 @@ static bool locate(struct probe *probe, uint64_t world)
     return greet(probe, address);
 }
 
-// Whether a world may still come to a node that answered so.
-static bool is_not_here(fm_status status)
-{
-    return status == FM_ERR_MOVED || status == FM_ERR_NO_WORLD || status == FM_ERR_NOT_READY;
-}
-
 static bool is_other(const struct subscription *one, uint64_t world)
 {
     return !one->is_over && one->world != 0 && one->world != world;
@@ -314,7 +311,7 @@ static bool locate_any(struct probe *probe, uint64_t world, bool tries_others, u
     fm_client_error first = probe->error;
     for (uint32_t i = 0; tries_others && i < follow->subscription_count; i++) {
         uint64_t other = follow->subscriptions[i].world;
-        if (probe->client == NULL || !is_not_here(probe->error.status)) {
+        if (probe->client == NULL || !fm_is_not_here(probe->error.status)) {
             return false;
         }
         if (is_other(&follow->subscriptions[i], world) && locate(probe, other)) {
@@ -329,18 +326,7 @@ static bool locate_any(struct probe *probe, uint64_t world, bool tries_others, u
 static fm_status subscribe(struct probe *probe, struct subscription *one)
 {
     fm_params params;
-    fm_params_init(&params);
-    struct fm_entry entry;
-    for (size_t at = 0; fm_entry_next(&one->params, &at, &entry);) {
-        if (!one->has_rect || !fm_entry_is(&entry, FM_FIELD_RECT)) {
-            fm_entry_append(&params, &entry);
-        }
-    }
-    if (one->method == FM_METHOD_SUBSCRIBE && one->has_rect && one->stream != 0) {
-        fm_params_uints(&params, FM_FIELD_RECT, one->rect, 4);
-        fm_params_uint(&params, FM_FIELD_STREAM, one->stream);
-        fm_params_uint(&params, FM_FIELD_SINCE, one->tick);
-    }
+    fm_views_again(one, &params);
     uint64_t number = one->number;
     const msgpack_object *result;
     probe->owner->follow->continuing = number;
@@ -358,8 +344,10 @@ static fm_status subscribe(struct probe *probe, struct subscription *one)
     return status;
 }
 
-// Makes the program's subscriptions again. What this node does not have is looked for from there.
+// Makes the program's subscriptions again. What this node does not have, or not now, is looked for
+// from there; what it refuses for another reason is over.
 // @param sought  world that it must have
+// @return false with probe->error
 static bool subscribe_all(struct probe *probe, uint64_t sought)
 {
     struct fm_follow *follow = probe->owner->follow;
@@ -377,17 +365,16 @@ static bool subscribe_all(struct probe *probe, uint64_t sought)
         }
         fm_status status = subscribe(probe, &follow->subscriptions[i]);
         struct subscription *one = &follow->subscriptions[i];
-        bool is_debug = one->method == FM_METHOD_DEBUG_SUBSCRIBE;
         if (status == FM_OK) {
             continue;
         }
-        if (status == FM_ERR_IO || (one->world == sought && (!is_debug || is_not_here(status)))) {
+        if (status == FM_ERR_IO || (one->world == sought && fm_is_not_here(status))) {
             return false;
         }
-        if (is_not_here(status)) {
+        if (fm_is_not_here(status) || fm_is_for_now(status)) {
             fm_look_begin(one, false);
         } else {
-            fm_views_end(probe->owner, one, FM_NOTIFY_MOVED, NULL);
+            fm_views_end(probe->owner, one, FM_NOTIFY_MOVED, NULL, probe->error.message);
         }
     }
     return true;
@@ -414,6 +401,17 @@ static void repeat_requests(fm_client *client)
     }
 }
 
+// Ends on the new node what callbacks have ended while they were told of it.
+static void end_those_over(fm_client *client)
+{
+    const struct fm_follow *follow = client->follow;
+    for (uint32_t i = 0; i < follow->subscription_count; i++) {
+        if (follow->subscriptions[i].is_over && follow->subscriptions[i].node_number != 0) {
+            fm_views_unsubscribe(client, &follow->subscriptions[i]);
+        }
+    }
+}
+
 // Tries one node, or the one that it names. @return false with probe->error
 static bool try_node(struct probe *probe, const char *address, uint64_t world, bool tries_others)
 {
@@ -430,6 +428,7 @@ static bool try_node(struct probe *probe, const char *address, uint64_t world, b
     fm_client_exchange(owner, probe->client);
     owner->follow->silence = fm_silence_begin(owner->traffic.bytes_in, fm_follow_now_ms());
     repeat_requests(owner);
+    end_those_over(owner);
     (void)!fm_client_flush(owner); // a failure shows when reading
     return true;
 }
@@ -438,6 +437,22 @@ static void pause_ms(uint64_t ms)
 {
     struct timespec time = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
     nanosleep(&time, NULL); // a signal ends it early: then it asks again sooner
+}
+
+// Where the same node says `moved` again and again, and has the world as others say: so long to
+// wait before the next search. Otherwise 0.
+static uint64_t pause_before_ms(struct fm_follow *follow)
+{
+    uint64_t now_ms = fm_follow_now_ms(), longer_ms = 2 * follow->left_pause_ms;
+    bool again =
+        strcmp(follow->left, follow->nodes[0]) == 0 && now_ms - follow->left_at_ms < GONE_MS;
+    follow->left_pause_ms = !again                       ? 0
+                            : longer_ms < PAUSE_FIRST_MS ? PAUSE_FIRST_MS
+                            : longer_ms < PAUSE_LAST_MS  ? longer_ms
+                                                         : PAUSE_LAST_MS;
+    follow->left_at_ms = now_ms + follow->left_pause_ms;
+    snprintf(follow->left, sizeof follow->left, "%s", follow->nodes[0]);
+    return follow->left_pause_ms;
 }
 
 static bool has_others(const struct fm_follow *follow, uint64_t world)
@@ -456,6 +471,7 @@ static bool seek(fm_client *client, uint64_t world)
     struct probe probe = {.owner = client};
     uint64_t begin_ms = fm_follow_now_ms(), gone_since_ms = 0, wait_ms = PAUSE_FIRST_MS;
     memset(follow->refused, 0, sizeof follow->refused);
+    pause_ms(client->broken ? 0 : pause_before_ms(follow));
     put_node(follow, 0, follow->place);
     follow->place[0] = '\0';
     client->broken = false; // callbacks may send; it goes out when a node is found
@@ -558,7 +574,7 @@ static bool is_sought(const struct fm_follow *follow, uint64_t world)
 static void recover(fm_client *client)
 {
     struct fm_follow *follow = client->follow;
-    if (has_one_over(follow) && !unsubscribes(client)) {
+    if (has_one_over(follow) && follow->continuing == 0 && !unsubscribes(client)) {
         fm_views_forget_those_over(follow); // nothing of them is under way
     }
     if (!follow->is_on || follow->is_lost || follow->is_moving ||
@@ -573,6 +589,7 @@ static void recover(fm_client *client)
     }
     follow->is_moving = true;
     follow->wants = false;
+    fm_look_stop(client);
     bool found = seek(client, world);
     follow->is_moving = false;
     if (!found) {

@@ -56,6 +56,18 @@ void fm_entry_append(fm_params *params, const struct fm_entry *entry)
 
 // ---- subscriptions ------------------------------------------------------------------------------
 
+void fm_views_unsubscribe(fm_client *client, const struct subscription *one)
+{
+    fm_params params;
+    fm_params_init(&params);
+    fm_params_uint(&params, FM_FIELD_SUBSCRIPTION, one->number);
+    (void)!fm_client_send(client,
+                          one->method == FM_METHOD_DEBUG_SUBSCRIBE ? FM_METHOD_DEBUG_UNSUBSCRIBE
+                                                                   : FM_METHOD_UNSUBSCRIBE,
+                          &params, NULL, NULL, NULL);
+    fm_params_fini(&params);
+}
+
 static struct subscription *find(const struct fm_follow *follow, uint64_t node_number)
 {
     for (uint32_t i = 0; i < follow->subscription_count; i++) {
@@ -92,13 +104,20 @@ void fm_views_forget_those_over(struct fm_follow *follow)
 
 struct subscription *fm_views_meet(struct fm_follow *follow, uint64_t node_number, uint64_t world)
 {
-    struct subscription *one = find(follow, node_number);
-    if (one != NULL) {
+    struct subscription *one =
+        follow->continuing == 0 ? NULL : fm_views_of_program(follow, follow->continuing);
+    if (find(follow, node_number) == NULL && one != NULL && one->node_number == 0 &&
+        (world == 0 || one->world == world)) {
+        one->node_number = node_number;
         return one;
     }
-    one = follow->continuing == 0 ? NULL : fm_views_of_program(follow, follow->continuing);
-    if (one != NULL && one->node_number == 0 && (world == 0 || one->world == world)) {
-        one->node_number = node_number;
+    return fm_views_answered(follow, node_number);
+}
+
+struct subscription *fm_views_answered(struct fm_follow *follow, uint64_t node_number)
+{
+    struct subscription *one = find(follow, node_number);
+    if (one != NULL) {
         return one;
     }
     if (follow->subscription_count == follow->subscription_capacity) {
@@ -114,6 +133,22 @@ struct subscription *fm_views_meet(struct fm_follow *follow, uint64_t node_numbe
     *one = (struct subscription){.number = ++follow->last_number, .node_number = node_number};
     fm_params_init(&one->params);
     return one;
+}
+
+void fm_views_again(const struct subscription *one, fm_params *params)
+{
+    struct fm_entry entry;
+    fm_params_init(params);
+    for (size_t at = 0; fm_entry_next(&one->params, &at, &entry);) {
+        if (!one->has_rect || !fm_entry_is(&entry, FM_FIELD_RECT)) {
+            fm_entry_append(params, &entry);
+        }
+    }
+    if (one->method == FM_METHOD_SUBSCRIBE && one->has_rect && one->stream != 0) {
+        fm_params_uints(params, FM_FIELD_RECT, one->rect, 4);
+        fm_params_uint(params, FM_FIELD_STREAM, one->stream);
+        fm_params_uint(params, FM_FIELD_SINCE, one->tick);
+    }
 }
 
 // The request, as it was sent: [0, id, method, [{...}]].
@@ -184,30 +219,33 @@ void fm_follow_note_place(struct fm_follow *follow, const msgpack_object *moved)
     fm_object_text(moved, "ticket", follow->ticket, sizeof follow->ticket);
 }
 
-void fm_views_end(fm_client *client, struct subscription *one, fm_notification notification,
-                  const msgpack_object *place)
+static msgpack_object text_object(const char *text)
 {
-    static const char *const names[] = {"subscription", "world", "node", "tcp", "http"};
+    msgpack_object object = {.type = MSGPACK_OBJECT_STR};
+    object.via.str.ptr = text;
+    object.via.str.size = text == NULL ? 0 : (uint32_t)strlen(text);
+    return object;
+}
+
+void fm_views_end(fm_client *client, struct subscription *one, fm_notification notification,
+                  const msgpack_object *place, const char *why)
+{
+    static const char *const names[] = {"subscription", "world", "node", "tcp", "http", "error"};
     const uint64_t numbers[] = {one->number, one->world};
-    msgpack_object_kv entries[5];
-    for (uint32_t i = 0; i < 5; i++) {
+    const char *const texts[] = {NULL, NULL, "", "", "", why};
+    msgpack_object_kv entries[6];
+    for (uint32_t i = 0; i < 6; i++) {
         const msgpack_object *text = fm_object_get(place, names[i]);
-        entries[i].key.type = MSGPACK_OBJECT_STR;
-        entries[i].key.via.str.ptr = names[i];
-        entries[i].key.via.str.size = (uint32_t)strlen(names[i]);
+        entries[i].key = text_object(names[i]);
         if (i < 2) {
             entries[i].val.type = MSGPACK_OBJECT_POSITIVE_INTEGER;
             entries[i].val.via.u64 = numbers[i];
-        } else if (text != NULL) {
-            entries[i].val = *text;
         } else {
-            entries[i].val.type = MSGPACK_OBJECT_STR;
-            entries[i].val.via.str.ptr = "";
-            entries[i].val.via.str.size = 0;
+            entries[i].val = text != NULL ? *text : text_object(texts[i]);
         }
     }
     msgpack_object map = {.type = MSGPACK_OBJECT_MAP};
-    map.via.map.size = notification == FM_NOTIFY_MOVED ? 5 : 2;
+    map.via.map.size = notification != FM_NOTIFY_MOVED ? 2 : why == NULL ? 5 : 6;
     map.via.map.ptr = entries;
     one->is_over = true;
     fm_client_tell(client, notification, &map);

@@ -11,6 +11,7 @@ static class Watch
         string[] parts = words[0].Split(':');
         var client = new Client(parts[0], int.Parse(parts[1]));
         var views = new List<View>();
+        client.Refused += answer => Tell("{{\"refused\": \"{0}\"}}", answer.Message);
         foreach (string world in words[1].Split(','))
         {
             View view = client.Subscribe(long.Parse(world), 0, words[2] == "rect" ? new long[] { 4, 4, 8, 8 } : null);
@@ -19,6 +20,12 @@ static class Watch
                                             changed.World, changed.Tick, client.Address, AgentsOf(changed));
             view.Ended += (ended, why) => Tell("{{\"view\": {0}, \"ended\": \"{1}\", \"at\": \"{2}\"}}", ended.World, why,
                                                ended.MovedTo);
+            if (words[2] == "early" && views.Count == 1)
+            {
+                view.Unsubscribe();
+                Tell("{{\"dropped\": true}}");
+                continue;
+            }
             while (view.State == ViewState.Waiting && client.State != ClientState.Closed)
             {
                 client.Update(10);
@@ -29,9 +36,18 @@ static class Watch
             views[0].Unsubscribe();
             Tell("{{\"dropped\": true}}");
         }
+        if (words[2] == "call")
+        {
+            client.WorldInfo(world: views[0].World).Send(answer => Tell("{{\"called\": true}}"));
+        }
         while (client.State != ClientState.Closed)
         {
             client.Update(10);
+            if (words[2] == "next" && client.Address != words[0] && views.Count == 2)
+            {
+                views[0].Unsubscribe();
+                views.RemoveAt(0);
+            }
         }
         Tell("{{\"closed\": \"{0}\"}}", client.Reason);
         return 0;

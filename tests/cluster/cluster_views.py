@@ -70,11 +70,11 @@ class Watcher:
         assert all(one["agents"] == [10 * one["view"] + 1] for one in self.said if "agents" in one), self.kind
         return said
 
-    async def ends(self, world, node=None):
+    async def ends(self, world, node=None, why="ended"):
         """Waits for the end of a view; its reason names the node's address, if there is one."""
         said = await self.until(lambda one: one.get("view") == world and "ended" in one, f"end of the view of {world}")
         assert (said["at"] or "") == (node.address if node else ""), (self.kind, said)
-        assert (node.address if node else "ended") in said["ended"], (self.kind, said)
+        assert (node.address if node else why) in said["ended"], (self.kind, said)
 
     def lives_with(self, *worlds):
         """None of these views has ended, and the client is not closed."""
@@ -95,9 +95,9 @@ async def each(watchers, does):
     assert not failed, "\n".join(map(repr, failed))
 
 
-def scene(worlds=(A, B), option="", starts=True, kinds=tuple(KINDS), leaving=None):
+def scene(worlds=(A, B), option="", starts=True, kinds=tuple(KINDS), **first):
     """Makes a case of a function: the worlds are on node a, where each library has a view of each, in this order.
-    `leaving`: as FakeNode.leaving of that node."""
+    `first`: attributes of that node (FakeNode)."""
     def decorate(case):
         async def whole():
             async with FakeCluster() as cluster:
@@ -105,12 +105,12 @@ def scene(worlds=(A, B), option="", starts=True, kinds=tuple(KINDS), leaving=Non
                 cluster.explained = {1: "ends", 2: "goes on"}
                 nodes = cluster.nodes
                 nodes["a"].shows = starts
-                nodes["a"].leaving = leaving or {}
+                vars(nodes["a"]).update(first)
                 watchers = [await Watcher(kind).start(nodes["a"].address, worlds, option) for kind in kinds
                             if kind in KINDS]
                 try:
                     if starts:
-                        ends = option in ("drop", "again")
+                        ends = option in ("drop", "again", "early")
                         shown = worlds[1:] if ends else worlds
                         await each(watchers, lambda one: one.until(lambda said: not ends or "dropped" in said, "start"))
                         for world in [world for world in shown if world not in nodes["a"].leaving]:
@@ -334,20 +334,125 @@ async def the_last_world_comes_back_and_the_first_is_elsewhere(cluster, watchers
         cluster.move(world, "b", is_known=False)
         cluster.worlds[world] = None
     await goes_on(cluster, watchers, B, a)
-    hellos = a.count("hello")
+    hellos, subscribes = a.count("hello"), a.count("subscribe")
     cluster.worlds[C] = "a"
-    while a.count("hello") < hellos + len(watchers):  # it subscribes to all again
-        await asyncio.sleep(0.01)
+    await goes_on(cluster, watchers, C, a)
     cluster.worlds[A] = "c"
     await each(watchers, lambda one: one.ends(A, c))
     for world in (B, C):
         await goes_on(cluster, watchers, world, a)
+    assert a.count("hello") == hellos and a.count("subscribe") == subscribes + len(watchers), "B was disturbed"
 
 
 @scene(option="again", kinds=["cpp"])
 async def what_is_under_way_for_a_view_that_was_ended_goes_to_no_other(cluster, watchers, a, b, c):
     await goes_on(cluster, watchers, A, a)
     assert a.count("subscribe") == 3 * len(watchers) and a.count("unsubscribe") == len(watchers)
+
+
+@scene()
+async def a_view_that_comes_back_is_refused(cluster, watchers, a, b, c):
+    hellos, subscribes = a.count("hello"), a.count("subscribe")
+    cluster.move(B, "b", is_known=False)
+    cluster.worlds[B] = None
+    await asyncio.sleep(0.2)
+    a.refuses["subscribe", B] = "limit"
+    cluster.worlds[B] = "a"
+    await each(watchers, lambda one: one.ends(B, why="limit"))
+    await goes_on(cluster, watchers, A, a)
+    assert a.count("hello") == hellos and a.count("subscribe") == subscribes + len(watchers), "A was disturbed"
+
+
+@scene()
+async def a_node_dies_and_the_next_refuses_the_first_view(cluster, watchers, a, b, c):
+    b.refuses["subscribe", A] = "no_team"
+    cluster.worlds = {A: "b", B: "b"}
+    a.die()
+    await each(watchers, lambda one: one.ends(A, why="no_team"))
+    await goes_on(cluster, watchers, B, b)
+    assert b.count("hello") == len(watchers)
+
+
+@scene()
+async def the_next_node_is_busy_with_both_views(cluster, watchers, a, b, c):
+    b.refuses.update({("subscribe", A): "busy", ("subscribe", B): "going_down"})
+    cluster.worlds = {A: "b", B: "b"}
+    a.die()
+    while b.count("subscribe") < 6 * len(watchers):
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(1)
+    subscribes = b.count("subscribe")
+    assert b.count("hello") == len(watchers) and subscribes < 20 * len(watchers), (b.count("hello"), subscribes)
+    b.refuses = {}
+    for world in (A, B):
+        await goes_on(cluster, watchers, world, b)
+
+
+@scene()
+async def the_other_nodes_are_busy_for_a_while(cluster, watchers, a, b, c):
+    for node, why in ((b, "busy"), (c, "going_down")):
+        node.refuses["hello", None] = why
+    cluster.worlds = {A: "b", B: "b"}
+    a.die()
+    while min(b.count("hello"), c.count("hello")) < 3 * len(watchers):
+        await asyncio.sleep(0.01)
+    b.refuses = {}
+    for world in (A, B):
+        await goes_on(cluster, watchers, world, b)
+
+
+@scene()
+async def the_other_nodes_deny(cluster, watchers, a, b, c):
+    for node, why in ((b, "denied"), (c, "bad_value")):
+        node.refuses["hello", None] = why
+    cluster.worlds = {A: "b", B: "b"}
+    a.lives = False  # so that nobody names it
+    a.refuses["hello", None] = "denied"
+    for session in list(a.sessions):
+        session.writer.close()
+    await each(watchers, lambda one: one.until(lambda said: "closed" in said, "end"))
+    for node in (b, c):
+        assert node.count("hello") == len(watchers), node.count("hello")
+
+
+@scene((A,), option="call", starts=False, shows=True, refuses={("world.info", A): "moved"})
+async def a_node_says_moved_and_that_the_world_is_here(cluster, watchers, a, b, c):
+    while a.count("world.info") < 5 * len(watchers):
+        await asyncio.sleep(0.01)
+    before = a.count("hello")
+    await asyncio.sleep(1)
+    assert a.count("hello") - before < 8 * len(watchers), f"{a.count('hello') - before} in a second"
+    a.refuses = {}
+    await each(watchers, lambda one: one.until(lambda said: "called" in said, "answer"))
+    await goes_on(cluster, watchers, A, a)
+
+
+@scene((A,), option="cancel", starts=False, shows=True, kinds=["asyncio"], late="subscribe")
+async def a_subscribe_that_is_cancelled_leaves_nothing(cluster, watchers, a, b, c):
+    await goes_on(cluster, watchers, A, a)
+    while a.count("unsubscribe") < len(watchers):
+        await asyncio.sleep(0.01)
+    assert a.count("subscribe") == 2 * len(watchers) and all(len(session.views) == 1 for session in a.sessions)
+
+
+@scene(option="early", kinds=["cpp", "csharp", "godot"])
+async def a_view_is_ended_before_its_subscribe_is_answered(cluster, watchers, a, b, c):
+    await goes_on(cluster, watchers, B, a)
+    for one in watchers:
+        assert not [said for said in one.said if said.get("view") == A or "refused" in said], one.said
+    assert a.count("unsubscribe") == len(watchers) and all(len(session.views) == 1 for session in a.sessions)
+
+
+@scene(option="next", kinds=["csharp", "godot"])
+async def a_view_is_ended_before_it_is_subscribed_to_again(cluster, watchers, a, b, c):
+    b.late = "subscribe"
+    cluster.worlds = {A: "b", B: "b"}
+    a.die()
+    await goes_on(cluster, watchers, B, b)
+    for one in watchers:
+        said = [said for said in one.said if said.get("view") == A and said.get("node") == b.address or "refused" in said]
+        assert not said and not [said for said in one.said if "ended" in said], said
+    assert all(len(session.views) == 1 for session in b.sessions)
 
 
 run([the_second_world_moves, the_first_world_moves, a_world_moves_and_its_node_does_not_know_yet_where,
@@ -357,4 +462,8 @@ run([the_second_world_moves, the_first_world_moves, a_world_moves_and_its_node_d
      the_next_node_dies_while_views_go_on_there, a_view_that_the_program_has_ended_holds_nothing, a_rectangle_is_kept,
      a_subscription_that_comes_too_late_is_ended, the_second_world_leaves_at_once, a_world_comes_back_and_leaves_at_once, a_world_leaves_the_next_node_at_once,
      what_debug_subscribe_shows_holds_no_view, the_number_of_a_view_that_is_over_ends_no_other,
-     the_last_world_comes_back_and_the_first_is_elsewhere, what_is_under_way_for_a_view_that_was_ended_goes_to_no_other])
+     the_last_world_comes_back_and_the_first_is_elsewhere, what_is_under_way_for_a_view_that_was_ended_goes_to_no_other,
+     a_view_that_comes_back_is_refused, a_node_dies_and_the_next_refuses_the_first_view, the_next_node_is_busy_with_both_views,
+     the_other_nodes_are_busy_for_a_while, the_other_nodes_deny, a_node_says_moved_and_that_the_world_is_here,
+     a_subscribe_that_is_cancelled_leaves_nothing, a_view_is_ended_before_its_subscribe_is_answered,
+     a_view_is_ended_before_it_is_subscribed_to_again])

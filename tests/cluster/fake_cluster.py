@@ -12,7 +12,8 @@ import msgpack
 
 TICK_S = 0.02
 LATE_S = 3.0  # longer than clients wait for a node
-CODES = {"bad_value": 5, "no_world": 10, "not_ready": 17, "moved": 29}
+CODES = {"limit": 2, "bad_value": 5, "no_team": 8, "no_world": 10, "denied": 16, "not_ready": 17, "busy": 18, "going_down": 20,
+         "moved": 29}
 
 
 class Refused(Exception):
@@ -57,6 +58,9 @@ class Session:
     def answer(self, number, method, params):
         self.node.asked.append((method, params[0]))
         try:
+            refusal = self.node.refuses.get((method, params[0].get("world")))
+            if refusal is not None:
+                raise Refused(refusal, **({"world": 0, "ticket": "", "node": "", "tcp": "", "http": ""} if refusal == "moved" else {}))
             does = getattr(self, "on_" + method.replace(".", "_"))
             result = does(**params[0])
             if method == self.node.late and not self.was_late:
@@ -80,6 +84,9 @@ class Session:
                 "seeds": [node.place() for node in nodes if node.lives and node is not self.node]}
 
     def on_ping(self, **_):
+        return {}
+
+    def on_world_info(self, **_):
         return {}
 
     def place_of(self, world):
@@ -152,6 +159,7 @@ class FakeNode:
         self.knows_nothing = False  # of any world
         self.leaving = {}  # by world: to which node it goes, for each session, as soon as that has subscribed to it
         self.leaves_first = False  # not behind the answer to subscribe, but before
+        self.refuses = {}  # by method and world (None: it names none): the status that it is refused with
         self.late = None  # a method; its first answer in each session comes after LATE_S
         self.dies_after = None  # a method; the node dies when it has answered it
         self.lives = True

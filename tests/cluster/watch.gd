@@ -17,12 +17,27 @@ func _init():
 	option = words[2]
 	client = Client.new()
 	client.connect("closed", self, "_on_closed")
+	client.connect("refused", self, "_on_refused")
+	client.connect("followed", self, "_on_followed")
 	client.open(parts[0], int(parts[1]))
 
 
 func _on_closed(_client, why):
 	print(to_json({"closed": why}))
 	quit(0)
+
+
+func _on_refused(method, error):
+	print(to_json({"refused": method + ": " + error["message"]}))
+
+
+func _on_followed(_client):
+	if option == "next":
+		client.unsubscribe(views[0])
+
+
+func _on_called(_answer):
+	print(to_json({"called": true}))
 
 
 func _on_changed(view):
@@ -35,11 +50,17 @@ func _on_ended(view, why):
 
 func _idle(_delta):
 	client.update()
-	if client.state != client.CLOSED and views.size() < worlds.size() and (views.size() == 0 or views[-1].tick >= 0):
+	if client.state != client.CLOSED and views.size() < worlds.size() and (views.size() == 0 or views[-1].tick >= 0 or views[-1].is_over):
 		var view = client.subscribe(int(worlds[views.size()]), 0, [4, 4, 8, 8] if option == "rect" else [])
 		view.connect("changed", self, "_on_changed")
 		view.connect("ended", self, "_on_ended")
 		views.push_back(view)
+		if option == "early" and views.size() == 1:
+			client.unsubscribe(view)
+			print(to_json({"dropped": true}))
+	if option == "call" and views.size() == worlds.size() and views[-1].tick >= 0:
+		option = ""
+		client.request("world.info", {"world": views[0].world}, self, "_on_called")
 	if option == "drop" and views.size() == worlds.size() and views[-1].tick >= 0:
 		option = ""
 		client.unsubscribe(views[0])

@@ -58,11 +58,12 @@ static void on_notification(void *context, fm_notification notification,
         }
         if (notification == FM_NOTIFY_MOVED || notification == FM_NOTIFY_WORLD_ENDED) {
             view->is_over = true;
+            char why[FM_ERROR_TEXT_SIZE] = "it is at";
             fm_object_text(params, "tcp", place, sizeof place);
+            fm_object_text(params, "error", why, sizeof why);
             printf("{\"view\": %llu, \"ended\": \"%s %s\", \"at\": \"%s\"}\n",
                    (unsigned long long)world,
-                   notification == FM_NOTIFY_MOVED ? "it is at" : "the world has ended", place,
-                   place);
+                   notification == FM_NOTIFY_MOVED ? why : "the world has ended", place, place);
         } else if (fm_mirror_apply(&view->mirror, notification, params) == FM_OK) {
             tell(watcher, view);
         }
@@ -127,6 +128,28 @@ static void explain(struct watcher *watcher, uint64_t agent)
     fm_params_fini(&params);
 }
 
+static void on_called(void *context, uint64_t id, const fm_client_error *error,
+                      const msgpack_object *result)
+{
+    (void)context;
+    (void)id;
+    (void)result;
+    printf("{\"called\": %s}\n", error == NULL ? "true" : "false");
+    fflush(stdout);
+}
+
+static void call(struct watcher *watcher)
+{
+    fm_params params;
+    fm_params_init(&params);
+    fm_params_uint(&params, FM_FIELD_WORLD, watcher->views[0].world);
+    if (fm_client_send(watcher->client, FM_METHOD_WORLD_INFO, &params, on_called, NULL, NULL) !=
+        FM_OK) {
+        fail(fm_client_error_last(watcher->client));
+    }
+    fm_params_fini(&params);
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 4) {
@@ -156,6 +179,9 @@ int main(int argc, char **argv)
     if (strcmp(argv[3], "debug") == 0) {
         explain(&watcher, 1);
         explain(&watcher, 2);
+    }
+    if (strcmp(argv[3], "call") == 0) {
+        call(&watcher);
     }
     while (fm_client_wait(watcher.client, 100) == FM_OK) {
         // The program tidies up late: the view is over, and the client is on another node.

@@ -47,12 +47,25 @@ int main(int argc, char **argv)
     }
     first_address = argv[1];
     const fm_rect rect = {4, 4, 8, 8};
+    const bool is_early = std::strcmp(argv[3], "early") == 0;
     View *first = nullptr;
+    client->on_refused = [](const fm_client_error &error) {
+        std::printf("{\"refused\": \"%s\"}\n", error.message);
+    };
     for (char *at = argv[2]; *at != '\0'; at += *at == ',') {
         View &view = client->subscribe(std::strtoull(at, &at, 10), 0,
                                        std::strcmp(argv[3], "rect") == 0 ? &rect : nullptr);
         first = first == nullptr ? &view : first;
         watch(*client, view);
+        if (is_early && first == &view) {
+            client->unsubscribe(view);
+            std::puts("{\"dropped\": true}");
+            first = nullptr; // gone after the next update that has its answer
+            at += *at == ',';
+            View &second = client->subscribe(std::strtoull(at, &at, 10));
+            watch(*client, second);
+            break;
+        }
         while (!view.is_live() && client->update(100)) {
         }
     }
@@ -64,6 +77,13 @@ int main(int argc, char **argv)
         View &again = client->subscribe(first->world());
         watch(*client, again);
         (void)client->update(); // the first view is gone after it, and has no answer yet
+    }
+    if (std::strcmp(argv[3], "call") == 0) {
+        client->send(FM_METHOD_WORLD_INFO,
+                     std::move(fogmarch::Params().set(FM_FIELD_WORLD, first->world())),
+                     [](const fogmarch::Answer &answer) {
+                         std::printf("{\"called\": %s}\n", answer.ok ? "true" : "false");
+                     });
     }
     while (client->update(100)) {
         std::fflush(stdout);

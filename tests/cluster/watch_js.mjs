@@ -32,6 +32,10 @@ const views = [];
 for (const world of worlds.split(",")) {
   views.push(await watch(Number(world)));
 }
+if (option === "call") {
+  await client.call("world.info", { world: Number(worlds) });
+  tell({ called: true });
+}
 if (option === "drop") {
   await views[0].end();
   tell({ dropped: true });

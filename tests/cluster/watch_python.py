@@ -38,6 +38,9 @@ def plain():
             views.pop(0).end()
             tell(dropped=True)
         first = views[0]
+        if OPTION == "call":
+            client.call("world.info", {"world": WORLDS[0]})
+            tell(called=True)
         while views:
             if not is_tidy and client.address != ADDRESS and first not in views:
                 is_tidy = True
@@ -80,14 +83,25 @@ async def tidy(client, view):
         tell(tidied=False)
 
 
+async def call(client):
+    await client.call("world.info", {"world": WORLDS[0]})
+    tell(called=True)
+
+
 async def with_asyncio():
     async with await fogmarch.connect(ADDRESS) as client:
+        if OPTION == "cancel":
+            try:
+                await asyncio.wait_for(client.view(WORLDS[0]), 0.2)
+            except TimeoutError:
+                pass
         views = [await client.view(world, rect=RECT) for world in WORLDS]
         if OPTION == "drop":
             await views.pop(0).end()
             tell(dropped=True)
         await asyncio.gather(*(watch(client, view) for view in views),
-                             *([tidy(client, views[0])] if OPTION == "late" else []))
+                             *([tidy(client, views[0])] if OPTION == "late" else []),
+                             *([call(client)] if OPTION == "call" else []))
 
 
 if KIND == "plain":

@@ -256,7 +256,7 @@ namespace Fogmarch
         {
             if (!given.Ok)
             {
-                wasRefused = true;
+                wasRefused = given.Status == "denied" || given.Status == "bad_value";
                 End(given.Message);
                 return;
             }
@@ -314,14 +314,23 @@ namespace Fogmarch
             toSubscribe.Enqueue(view);
             if (toSubscribe.Count == 1)
             {
-                SendSubscribe(view);
+                SendSubscribe();
             }
             return view;
         }
 
         // One at a time: a keyframe may come before the answer, and names only its subscription.
-        private void SendSubscribe(View view)
+        private void SendSubscribe()
         {
+            while (toSubscribe.Count > 0 && toSubscribe.Peek().State == ViewState.Ended)
+            {
+                toSubscribe.Dequeue(); // by the program, meanwhile
+            }
+            if (toSubscribe.Count == 0)
+            {
+                return;
+            }
+            View view = toSubscribe.Peek();
             bool isMoved = view.Resumes && Follows && view.Width > 0;
             long[] rect = isMoved ? new long[] { view.X, view.Y, view.Width, view.Height } : view.Asked;
             Request request = Begin("subscribe").Set("world", view.World).Set("rect", rect)
@@ -346,13 +355,18 @@ namespace Fogmarch
                 view.Stream = given.Result.UInt("stream");
                 view.Resumed = given.Result.Bool("resumed");
                 view.WasLive = true;
+                StopLooking(view);
                 Adopt(view, given.Result.UInt("subscription"));
             }
-            if (toSubscribe.Count > 0)
+            SendSubscribe();
+            if (view.State == ViewState.Ended)
             {
-                SendSubscribe(toSubscribe.Peek());
+                if (given.Ok)
+                {
+                    SendUnsubscribe(view); // the program has ended it meanwhile
+                }
             }
-            if (!given.Ok)
+            else if (!given.Ok)
             {
                 Refuse(view, given);
             }
@@ -362,25 +376,28 @@ namespace Fogmarch
         {
             view.Subscription = subscription;
             views[subscription] = view;
-            view.State = view.Resumed ? ViewState.Live : view.State;
+            view.State = view.Resumed && view.State != ViewState.Ended ? ViewState.Live : view.State;
         }
 
         internal void Unsubscribe(View view)
         {
-            if (view.Client == this && StopLooking(view))
+            if (view.Client != this)
             {
-                living.Remove(view);
-                view.State = ViewState.Ended;
-                return;
+                throw new InvalidOperationException("another client has the view");
             }
-            if (view.Subscription == 0 || view.Client != this)
-            {
-                throw new InvalidOperationException("the server has not answered the subscribe");
-            }
-            Begin("unsubscribe").Set("subscription", view.Subscription);
-            Send(last, unsubscribed, view);
+            bool isHere = !StopLooking(view) && !toSubscribe.Contains(view) && view.State != ViewState.Ended;
             living.Remove(view);
             view.State = ViewState.Ended; // later messages of it are dropped
+            if (isHere)
+            {
+                SendUnsubscribe(view); // otherwise when the subscribe is answered
+            }
+        }
+
+        private void SendUnsubscribe(View view)
+        {
+            Begin("unsubscribe").Set("subscription", view.Subscription);
+            Send(last, unsubscribed, view);
         }
 
         private void OnUnsubscribed(Answer given)

@@ -34,7 +34,7 @@ namespace Fogmarch
         };
 
         private readonly List<string> nodes = new List<string>(); // the best guess first
-        private readonly HashSet<string> refused = new HashSet<string>(); // nodes that refused hello in this search
+        private readonly HashSet<string> refused = new HashSet<string>(); // nodes that refused hello in this search for good
         private bool isNode; // the server is a node of a cluster
         private bool wasRefused;
         private long command; // the last id
@@ -50,6 +50,9 @@ namespace Fogmarch
         private bool isPinged;
         private const int LargeRequest = 65536, SlowLine = 64; // bytes; bytes in a millisecond
         private long busyMs; // time that large requests take to be sent, on a slow line; the ping waits behind them
+        private string left; // the node that it left last because of an answer
+        private readonly Stopwatch sinceLeft = Stopwatch.StartNew();
+        private int leftPause; // before it looked for the next one
         private string silent; // the node that it has left because it was silent
         private readonly List<Look> looks = new List<Look>();
         private long draftWorld, lastWorld; // the world that the request names, and the last one named
@@ -60,7 +63,8 @@ namespace Fogmarch
         {
             public View View;
             public bool HadIt;          // this node has had it, so when it knows no such world, there is none
-            public bool IsAsked;        // world.locate is under way
+            public bool IsAsked;        // world.locate is under way, or subscribe
+            public string Refusal;      // of subscribe, by the node that has the world; or null
             public Stopwatch Since = Stopwatch.StartNew();
             public Stopwatch Denied;    // null: it is not
             public long Next;           // when to ask, by Since
@@ -208,7 +212,7 @@ namespace Fogmarch
         // Whether an answer means that the request goes to another node.
         private bool Holds(uint id, Waiting wanted)
         {
-            if (answer.Ok || !isNode)
+            if (answer.Ok || !isNode || (wanted.View != null && wanted.View.State == ViewState.Ended))
             {
                 return false;
             }
@@ -246,11 +250,23 @@ namespace Fogmarch
                 return false;
             }
             long world = living.Count > 0 ? living[0].World : lastWorld;
-            Seek(world, reason);
+            Seek(world, reason, false);
             return true;
         }
 
-        private void Seek(long world, string reason)
+        // Where the same node says so again and again, and has the world as others say: how long to wait before the next
+        // search. Otherwise 0.
+        private int PauseBefore()
+        {
+            bool again = left == nodes[0] && sinceLeft.ElapsedMilliseconds < GoneMs + leftPause;
+            leftPause = again ? Math.Min(Math.Max(2 * leftPause, PauseFirstMs), PauseLastMs) : 0;
+            left = nodes[0];
+            sinceLeft.Restart();
+            return leftPause;
+        }
+
+        // wasTold: the node has said that the world is not there.
+        private void Seek(long world, string reason, bool wasTold = true)
         {
             if (seeking != null)
             {
@@ -271,7 +287,8 @@ namespace Fogmarch
             }
             seekReason = reason;
             seekAt = 0;
-            pauseUntil = goneSince = 0;
+            goneSince = 0;
+            pauseUntil = wasTold ? PauseBefore() : 0;
             pauseMs = PauseFirstMs;
             refused.Clear();
         }
@@ -507,6 +524,12 @@ namespace Fogmarch
 
         // ---- worlds that are not here ----------------------------------------------------------
 
+        // Whether the same node may be asked the same again, after such an answer.
+        private static bool IsForNow(string status)
+        {
+            return status == "busy" || status == "going_down";
+        }
+
         // Whether a world may still come, after such an answer.
         private static bool IsNotHere(string status)
         {
@@ -559,9 +582,9 @@ namespace Fogmarch
         private void Refuse(View view, Answer given)
         {
             bool isMoved = given.Status == "moved" && HasPlace(given.Error);
-            if (Follows && view.WasLive && !isMoved && IsNotHere(given.Status))
+            if (Follows && view.WasLive && !isMoved && (IsNotHere(given.Status) || IsForNow(given.Status)))
             {
-                looks.Add(new Look { View = view });
+                LookLater(view, given.Message);
             }
             else if (isMoved)
             {
@@ -571,6 +594,20 @@ namespace Fogmarch
             {
                 EndView(view, given.Message);
             }
+        }
+
+        // It is not here, or not now.
+        private void LookLater(View view, string refusal)
+        {
+            Look look = looks.Find(one => one.View == view);
+            if (look == null)
+            {
+                looks.Add(new Look { View = view });
+                return;
+            }
+            look.IsAsked = false;
+            look.Refusal = refusal;
+            look.Next = look.Since.ElapsedMilliseconds + look.Pause;
         }
 
         private void UpdateLooks()
@@ -599,7 +636,11 @@ namespace Fogmarch
             look.Denied = !isDenied ? null : look.Denied ?? Stopwatch.StartNew();
             look.Next = look.Since.ElapsedMilliseconds + look.Pause;
             look.Pause = Math.Min(2 * look.Pause, PauseLastMs);
-            if (place.Ok && !isHere && MayGo(view.World))
+            if (look.Since.ElapsedMilliseconds > FollowMs && isHere && look.Refusal != null)
+            {
+                EndView(view, look.Refusal);
+            }
+            else if (place.Ok && !isHere && MayGo(view.World))
             {
                 NotePlace(place.Result);
                 Seek(view.World, "the world is on another node now");
@@ -610,7 +651,7 @@ namespace Fogmarch
             }
             else if (isHere && (!look.HadIt || look.Since.ElapsedMilliseconds > GoneMs))
             {
-                looks.Remove(look);
+                look.IsAsked = true;
                 Subscribe(view, view.Stream != 0);
             }
             else if (isDenied && (look.HadIt || look.Denied.ElapsedMilliseconds > GoneMs))

@@ -52,6 +52,8 @@ type Leaving = { subscription: number; world: number } & Partial<Place> & { node
 
 // Answers to subscribe after which the world may still come.
 const NOT_HERE = new Set(["moved", "not_ready", "no_world"]);
+// Answers to subscribe after which the same node is asked again.
+const FOR_NOW = new Set(["busy", "going_down"]);
 
 const UNMET_MAX = 64;
 
@@ -335,6 +337,9 @@ export class Client {
 
   private async seek(world: number | undefined, error: Error): Promise<void> {
     const worlds = [...(world === undefined ? [] : [world]), ...[...this.kept].map((view) => view.world)];
+    if (this.link.closed === undefined) {
+      await sleep(this.follow!.pauseBefore());
+    }
     const reason = await this.follow!.search(worlds, error, () => this.closed !== undefined,
                                              (address, sought) => this.attempt(address, sought));
     if (reason !== undefined) {
@@ -362,7 +367,7 @@ export class Client {
       before.close("the client has gone to another node");
       this.settle(address, welcome);
       for (const view of [...this.kept]) {
-        if (!await this.continueView(view, link, world)) {
+        if (await this.continueView(view, link, world) !== undefined) {
           void this.look(link, { world: view.world, subscription: 0 }, view, false);
         }
       }
@@ -398,9 +403,9 @@ export class Client {
     return { place: { here: true, tcp: "", http: "" } };
   }
 
-  // Subscribes to a view again, or ends it. False: its world is not here, or not yet. Rejects where the world is the one
-  // that was sought.
-  private async continueView(view: Kept, link: Link, sought?: number): Promise<boolean> {
+  // Subscribes to a view again, or ends it. Resolves with why it is neither, yet: the world is not here, or the node is
+  // busy. Rejects where the world that was sought is not here.
+  private async continueView(view: Kept, link: Link, sought?: number): Promise<RequestError | undefined> {
     try {
       await view.again((params) => {
         const asking = link.ask("subscribe", params) as Promise<Results["subscribe"]>;
@@ -414,16 +419,17 @@ export class Client {
         this.meet(view);
       }
     } catch (error) {
-      if (!(error instanceof RequestError) || view.world === sought) {
+      if (!(error instanceof RequestError) || (NOT_HERE.has(error.status) && view.world === sought)) {
         throw error;
       }
       const place = { ...(error.sent as Partial<Place> & { node?: string }), world: view.world, subscription: 0 };
-      if (NOT_HERE.has(error.status) && ((place.node ?? "") === "" || this.mayGo(view.world))) {
-        return false;
+      if (FOR_NOW.has(error.status) ||
+          (NOT_HERE.has(error.status) && ((place.node ?? "") === "" || this.mayGo(view.world)))) {
+        return error;
       }
       this.lose(view, error.status === "moved" ? this.movedTo(place) : new ViewEnded(error.message));
     }
-    return true;
+    return undefined;
   }
 
   private async dial(address: string): Promise<[Link, Results["hello"]]> {
@@ -435,9 +441,7 @@ export class Client {
     try {
       return [link, await within(NODE_PATIENCE_MS, this.greet(link))];
     } catch (error) {
-      if (error instanceof RequestError) {
-        this.follow!.refused.add(address);
-      }
+      this.follow!.noteHello(address, error);
       link.close(String(error));
       throw error;
     }
@@ -450,10 +454,11 @@ export class Client {
     const begun = Date.now();
     let deniedSince: number | undefined;
     let pause = PAUSE_FIRST_MS;
+    let refusal: RequestError | undefined;
     while (link === this.link && this.closed === undefined && (view === undefined || this.kept.has(view))) {
       try {
         const place = { ...params, ...await link.ask("world.locate", { world }) as Place & { here: boolean; node: string } };
-        deniedSince = undefined;
+        deniedSince = refusal = undefined;
         const mayGo = this.mayGo(world);
         if (!place.here && mayGo && this.seeking === undefined) {
           this.go(link, world, new ConnectionError(`world ${world} is on another node now`), place);
@@ -463,8 +468,11 @@ export class Client {
           this.lose(view, this.movedTo(place));
           return;
         }
-        if (place.here && view !== undefined && this.seeking === undefined && await this.continueView(view, link)) {
-          return;
+        if (place.here && view !== undefined && this.seeking === undefined) {
+          refusal = await this.continueView(view, link);
+          if (refusal === undefined) {
+            return;
+          }
         }
       } catch (error) {
         if (error instanceof ConnectionError) {
@@ -478,7 +486,7 @@ export class Client {
         return;
       }
       if (Date.now() - begun > this.follow!.followMs) {
-        this.lose(view, new ViewEnded(`the node of world ${world} was not found`));
+        this.lose(view, new ViewEnded(refusal?.message ?? `the node of world ${world} was not found`));
         return;
       }
       await sleep(pause);

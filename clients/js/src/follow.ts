@@ -61,7 +61,7 @@ export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
 export class Follow {
   /** The server is a node of a cluster. */
   isOn = false;
-  /** Nodes that refused hello; each is asked once in a search. */
+  /** Nodes that refused hello for good; each is asked once in a search. */
   readonly refused = new Set<string>();
   /** From `moved`: shown to the node where the world is. */
   ticket: string | undefined;
@@ -70,6 +70,9 @@ export class Follow {
   private silentUntil = 0; // when to ask it as well
   /** How much longer than usual a silent node is waited for: it was only slow, when the client comes back to it. */
   patience = 1;
+  private left: string | undefined; // the node that the client left last because of a `moved`
+  private leftAt = 0;
+  private leftPause = 0; // after which pause
   private command = 1 + Math.floor(Math.random() * 2 ** 51);
 
   /** `nodes`: addresses for dial(), the best guess first. */
@@ -87,6 +90,24 @@ export class Follow {
       return nodes;
     }
     return this.isSilent(this.silent!) ? others : [...others, this.silent!];
+  }
+
+  /** The node has said `moved`. Where it does so again and again, and has the world as others say: how many milliseconds
+   *  to wait before the next search. Otherwise 0. */
+  pauseBefore(): number {
+    const again = this.address === this.left && Date.now() - this.leftAt < GONE_MS;
+    this.leftPause = again ? Math.min(Math.max(2 * this.leftPause, PAUSE_FIRST_MS), PAUSE_LAST_MS) : 0;
+    this.left = this.address;
+    this.leftAt = Date.now() + this.leftPause;
+    return this.leftPause;
+  }
+
+  /** A node did not answer hello well. */
+  noteHello(address: string, error: unknown): void {
+    const { status } = error as { status?: string };
+    if (status === "denied" || status === "bad_value") {
+      this.refused.add(address);
+    }
   }
 
   /** A node is silent. The others will soon say who has its worlds; it is asked last, and later. */

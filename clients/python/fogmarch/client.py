@@ -12,7 +12,7 @@ from .follow import (
     FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, PAUSE_LAST_S, SILENT, Follow,
 )
 from .link import READ_SIZE, ConnectionEnded, Link, RequestError
-from .followed import NOT_HERE, FollowedView, moved_text
+from .followed import FOR_NOW, NOT_HERE, FollowedView, moved_text
 from .methods import PROTOCOL, Hello, Methods
 from .mirror import Mirror
 
@@ -76,6 +76,8 @@ class Client(Methods):
                 given["subscription"] = view.number
             link = self._link
             try:
+                if method == "subscribe":
+                    return await self._ask_for_view(link, given, None), link
                 return await link.ask(method, given), link
             except RequestError as error:
                 if error.status != "moved" or not self._may_go(given.get("world")):
@@ -242,10 +244,11 @@ class Client(Methods):
         go on. `had_it`: this node has had it, so when it knows no such world, there is none."""
         clock = asyncio.get_running_loop().time
         begun, denied_since, pause = clock(), None, PAUSE_FIRST_S
+        refusal: RequestError | None = None
         while link is self._link and view in self._views:
             try:
                 place = await link.ask("world.locate", {"world": view.world})
-                denied_since = None
+                denied_since = refusal = None
                 if view not in self._views or link is not self._link:
                     return
                 may_go = self._may_go(view.world)
@@ -256,8 +259,10 @@ class Client(Methods):
                     self._views.remove(view)
                     view._leave(place)
                     return
-                if place["here"] and await self._continue(link, view):
-                    return
+                if place["here"]:
+                    refusal = await self._continue(link, view)
+                    if refusal is None:
+                        return
             except RequestError as error:
                 denied_since = None if error.status != "no_world" else denied_since or clock()
             except TimeoutError:
@@ -271,7 +276,7 @@ class Client(Methods):
                 view._take("world_ended", {})
             elif clock() - begun > self._follow.follow_s:
                 self._views.remove(view)
-                view._end(f"the node of world {view.world} was not found in {self._follow.follow_s} s")
+                view._not_found(self._follow.follow_s, refusal)
             await asyncio.sleep(pause)
             pause = min(2 * pause, PAUSE_LAST_S)
 
@@ -279,6 +284,8 @@ class Client(Methods):
         search = self._follow.search([*([] if world is None else [world]), *(view.world for view in self._views)])
         search.failed(self.address, error)
         try:
+            if self._link.end is None:
+                await asyncio.sleep(self._follow.pause_before_s(self.address))
             for pause in search.rounds():
                 for address in self._follow.candidates():
                     try:
@@ -307,7 +314,7 @@ class Client(Methods):
                 view.number = 0  # which may be that of another view here
             self._subscriptions, self._early = {}, []
             for view in list(self._views):
-                if not await self._continue(link, view, world):
+                if await self._continue(link, view, world) is not None:
                     self._start(self._look(link, view, had_it=False))
             if link.end is not None:  # after its last answer
                 raise ConnectionEnded(link.end)
@@ -328,40 +335,41 @@ class Client(Methods):
             raise refusal
         return {"here": True}, None
 
-    async def _continue(self, link: Link, view: Subscription, sought: int | None = None) -> bool:
-        """Subscribes to a view again, or ends it. False: its world is not here, or not yet.
+    async def _continue(self, link: Link, view: Subscription, sought: int | None = None) -> RequestError | None:
+        """Subscribes to a view again, or ends it. Returns why it is neither, yet: the world is not here, or the node
+        is busy.
 
-        Raises RequestError where the world is the one that was sought.
+        Raises RequestError where the world that was sought is not here.
         """
         self._subscribing += 1
         try:
-            answer = await self._subscribe_in_time(link, {**view._view, **view._place()})
+            answer = await self._ask_for_view(link, {**view._view, **view._place()}, NODE_PATIENCE_S)
             if view in self._views and link is self._link:
                 self._begin(view, answer)
             elif link.end is None:  # the program has ended it meanwhile
                 self._start(self._unsubscribe(link, answer["subscription"]))
         except RequestError as error:
-            if view.world == sought:
+            if error.status in NOT_HERE and view.world == sought:
                 raise
-            if error.status in NOT_HERE and (not error.sent.get("tcp") or self._may_go(view.world)):
-                return False
-            self._forget(view)
-            view._refuse(error)
+            if error.status in FOR_NOW or (
+                    error.status in NOT_HERE and (not error.sent.get("tcp") or self._may_go(view.world))):
+                return error
+            if view in self._views:
+                self._forget(view)
+                view._refuse(error)
         finally:
             self._has_subscribed()
-        return True
+        return None
 
-    async def _subscribe_in_time(self, link: Link, given: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The answer. One that comes after the TimeoutError is for a subscription that nobody wants any more."""
+    async def _ask_for_view(self, link: Link, given: Mapping[str, Any], patience_s: float | None) -> Mapping[str, Any]:
+        """The answer to subscribe. One that comes after the TimeoutError, or when the caller was cancelled, is for a
+        subscription that nobody wants any more."""
         asking = asyncio.ensure_future(link.ask("subscribe", given))
         try:
-            async with asyncio.timeout(NODE_PATIENCE_S):
+            async with asyncio.timeout(patience_s):
                 return cast(Mapping[str, Any], await asyncio.shield(asking))
-        except TimeoutError:
+        except (TimeoutError, asyncio.CancelledError):
             self._start(self._unsubscribe_late(link, asking))
-            raise
-        except asyncio.CancelledError:
-            asking.cancel()
             raise
 
     async def _unsubscribe_late(self, link: Link, asking: asyncio.Future[Any]) -> None:
@@ -389,8 +397,7 @@ class Client(Methods):
             try:
                 welcome = await link.ask("hello", self._follow.greeting(self._hello))
             except BaseException as error:
-                if isinstance(error, RequestError):
-                    self._follow.refused.add(address)
+                self._follow.note_hello(address, error)
                 link.over(str(error))
                 raise
         return link, welcome

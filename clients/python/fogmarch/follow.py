@@ -78,12 +78,14 @@ class Follow:
     def __init__(self, addresses: list[str], follow_s: float) -> None:
         self.nodes = list(addresses)  # the best guess first
         self.follow_s = follow_s
-        self.refused: set[str] = set()  # nodes that refused hello; each is asked once in a search
+        self.refused: set[str] = set()  # nodes that refused hello for good; each is asked once in a search
         self.is_on = False  # the server is a node of a cluster
         self.ticket: str | None = None  # for the node where the world is
         self._silent: str | None = None  # the node that the client has left because it was silent
         self._silent_until = 0.0  # when to ask it as well
         self._guess: str | None = None  # the address of that node
+        self._left: str | None = None  # the node that the client left last because of a `moved`
+        self._left_at = self._left_pause = 0.0  # when; after which pause
         self._command = random.randrange(1, 1 << 51)
 
     def settle(self, address: str, welcome: Mapping[str, Any]) -> None:
@@ -97,6 +99,22 @@ class Follow:
         """`moved` has said where a world is, and how to be let in there."""
         self._guess = place.get("tcp") or None
         self.ticket = place.get("ticket") or None
+
+    def pause_before_s(self, address: str) -> float:
+        """A node has said `moved`. Where it does so again and again, and has the world as others say: how long to
+        wait before the next search. Otherwise 0."""
+        now = time.monotonic()
+        if address != self._left or now - self._left_at > GONE_S:
+            self._left_pause = 0.0
+        else:
+            self._left_pause = min(max(2 * self._left_pause, PAUSE_FIRST_S), PAUSE_LAST_S)
+        self._left, self._left_at = address, now + self._left_pause
+        return self._left_pause
+
+    def note_hello(self, address: str, error: BaseException) -> None:
+        """A node did not answer hello well."""
+        if getattr(error, "status", None) in ("denied", "bad_value"):
+            self.refused.add(address)
 
     def note_silence(self, address: str) -> None:
         """A node is silent. The others will soon say who has its worlds; it is asked last, and later."""

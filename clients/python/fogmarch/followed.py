@@ -10,6 +10,8 @@ from .mirror import Mirror
 
 # Answers to subscribe and world.locate after which the world may still come.
 NOT_HERE = frozenset({"moved", "not_ready", "no_world"})
+# Answers to subscribe after which the same node is asked again.
+FOR_NOW = frozenset({"busy", "going_down"})
 
 
 def moved_text(world: int, place: Mapping[str, Any]) -> str:
@@ -49,6 +51,10 @@ class FollowedView:
     def _leave(self, place: Mapping[str, Any]) -> None:
         """Another node has the world, and the client stays."""
         self._end(moved_text(self.world, place), place.get("tcp") or "")
+
+    def _not_found(self, after_s: float, refusal: RequestError | None) -> None:
+        """Its world was not found, or is on a node that has refused it all the time."""
+        self._end(str(refusal or f"the node of world {self.world} was not found in {after_s} s"))
 
     def _refuse(self, error: RequestError) -> None:
         """It cannot be subscribed to again."""

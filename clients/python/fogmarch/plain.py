@@ -15,7 +15,7 @@ from .client import address_of, addresses_of, hello_of, tls_context
 from .follow import (
     FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, PAUSE_LAST_S, SILENT, Follow, Silence,
 )
-from .followed import NOT_HERE, FollowedView, moved_text
+from .followed import FOR_NOW, NOT_HERE, FollowedView, moved_text
 from .link import NOTIFICATION, READ_SIZE, REQUEST, RESPONSE, ConnectionEnded, RequestError
 from .methods import Hello
 from .mirror import Mirror
@@ -146,6 +146,7 @@ class Look:
         self.begun = self.next = time.monotonic()  # next: when to ask
         self.denied_since: float | None = None
         self.had_it = had_it
+        self.refusal: RequestError | None = None  # of the subscribe, by a node that has it
         self._pause = PAUSE_FIRST_S
 
     def later(self) -> None:
@@ -335,7 +336,7 @@ class PlainClient(PlainMethods):
     def _look_for(self, view: PlainView, look: Look) -> bool:
         try:
             place = self._link.ask("world.locate", {"world": view.world}, NODE_PATIENCE_S)
-            look.denied_since = None
+            look.denied_since = look.refusal = None
             if not place["here"] and self._may_go(view.world):
                 self._seek(view.world, ConnectionEnded(moved_text(view.world, place)))
                 return True
@@ -343,8 +344,10 @@ class PlainClient(PlainMethods):
                 self._forget(view)
                 view._leave(place)
                 return True
-            if place["here"] and self._continue(view):
-                return True
+            if place["here"]:
+                look.refusal = self._continue(view)
+                if look.refusal is None:
+                    return True
         except RequestError as error:
             look.denied_since = None if error.status != "no_world" else look.denied_since or time.monotonic()
         except TimeoutError:
@@ -355,7 +358,7 @@ class PlainClient(PlainMethods):
             view._take("world_ended", {})
         elif time.monotonic() - look.begun > self._follow.follow_s:
             self._forget(view)
-            view._end(f"the node of world {view.world} was not found in {self._follow.follow_s} s")
+            view._not_found(self._follow.follow_s, look.refusal)
         return view not in self._views
 
     def _lost(self, error: ConnectionEnded) -> None:
@@ -372,6 +375,8 @@ class PlainClient(PlainMethods):
         """Looks for the node of a world, and goes there. Raises ConnectionEnded when there is none."""
         search = self._follow.search([*([] if world is None else [world]), *(view.world for view in self._views)])
         search.failed(self.address, error)
+        if self._link.end is None:
+            time.sleep(self._follow.pause_before_s(self.address))
         for pause in search.rounds():
             for address in self._follow.candidates():
                 try:
@@ -399,7 +404,7 @@ class PlainClient(PlainMethods):
                 view.number = 0  # which may be that of another view here
             self._subscriptions, self._looks = {}, {}
             for view in list(self._views):
-                if not self._continue(view, world):
+                if self._continue(view, world) is not None:
                     self._looks[view] = Look(had_it=False)
         except BaseException as error:
             link.close(str(error))
@@ -417,25 +422,27 @@ class PlainClient(PlainMethods):
             raise refusal
         return {"here": True}, None
 
-    def _continue(self, view: PlainView, sought: int | None = None) -> bool:
-        """Subscribes to a view again, or ends it. False: its world is not here, or not yet.
+    def _continue(self, view: PlainView, sought: int | None = None) -> RequestError | None:
+        """Subscribes to a view again, or ends it. Returns why it is neither, yet: the world is not here, or the node
+        is busy.
 
-        Raises RequestError where the world is the one that was sought.
+        Raises RequestError where the world that was sought is not here.
         """
         before, self._subscribing = self._subscribing, True
         self._early = []
         try:
             self._begin(view, self._link.ask("subscribe", {**view._view, **view._place()}, NODE_PATIENCE_S))
         except RequestError as error:
-            if view.world == sought:
+            if error.status in NOT_HERE and view.world == sought:
                 raise
-            if error.status in NOT_HERE and (not error.sent.get("tcp") or self._may_go(view.world)):
-                return False
+            if error.status in FOR_NOW or (
+                    error.status in NOT_HERE and (not error.sent.get("tcp") or self._may_go(view.world))):
+                return error
             self._forget(view)
             view._refuse(error)
         finally:
             self._subscribing = before
-        return True
+        return None
 
     def _open(self, address: str, timeout_s: float | None) -> tuple[PlainLink, Hello]:
         """Connects and says hello."""
@@ -448,8 +455,7 @@ class PlainClient(PlainMethods):
             link = PlainLink(connection, self._timeout_s, self._route)
             return link, link.ask("hello", self._follow.greeting(self._hello), timeout_s)
         except BaseException as error:
-            if isinstance(error, RequestError):
-                self._follow.refused.add(address)
+            self._follow.note_hello(address, error)
             connection.close()
             raise
 

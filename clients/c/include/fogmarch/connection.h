@@ -75,8 +75,9 @@ fm_client_options fm_client_options_default(void);
 //
 // A client is on one node, and does not leave a world that it views for another one. When the world
 // of one view goes elsewhere, the program is notified by FM_NOTIFY_MOVED, with the address (`tcp`;
-// empty: none was found), and that view is over; the others go on. When the node is gone, the
-// client goes where its oldest view's world is.
+// empty: none was found), and that view is over; the others go on. The same when a view cannot be
+// subscribed to again; the notification then has `error`, which says why. When the node is gone,
+// the client goes where its oldest view's world is.
 
 /// Connects, trying each address that the host's name has.
 ///

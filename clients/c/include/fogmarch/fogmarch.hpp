@@ -470,8 +470,8 @@ class Client
     /// Ends a subscription. The view is gone after the next update().
     void unsubscribe(View &view)
     {
-        if (view.mirror_.subscription != 0 && !view.is_over_) {
-            send_unsubscribe(view);
+        if (view.mirror_.subscription != 0 && !view.is_over_ && !is_asked_for(&view)) {
+            send_unsubscribe(view); // otherwise when the answer comes
         }
         view.is_over_ = true;
         unwanted_.push_back(&view);
@@ -655,9 +655,11 @@ class Client
                    by_number_.count(params.uint("subscription")) > 0) {
             View &view = *by_number_[params.uint("subscription")];
             view.moved_to_ = params.text("tcp");
-            end(view,
-                "world " + std::to_string(view.world_) + " is on another node now, " +
-                    (view.moved_to_.empty() ? "and not known yet where" : "at " + view.moved_to_));
+            end(view, params.has("error")
+                          ? params.text("error")
+                          : "world " + std::to_string(view.world_) + " is on another node now, " +
+                                (view.moved_to_.empty() ? "and not known yet where"
+                                                        : "at " + view.moved_to_));
         } else if (on_notified) {
             on_notified(notification, params);
         }

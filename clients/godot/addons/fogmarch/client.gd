@@ -25,6 +25,8 @@ const Follow = preload("follow.gd")
 
 const NOT_HERE = ["moved", "not_ready", "no_world"] # answers after which a world may still come
 
+const FOR_NOW = ["busy", "going_down"] # answers after which the same node is asked again
+
 const CONNECTING = "connecting"
 const OPEN = "open"
 const SEEKING = "seeking"
@@ -63,7 +65,9 @@ var _is_asked = false
 var _sent_by = 0 # when large requests have been sent, on a slow line; the ping waits behind them
 var _views = {} # by subscription
 var _living = [] # views that go on, the oldest first
-var _looks = [] # of views whose world is not on this node: {view, had_it, since, next_ms, pause_ms, denied_since, id}
+# Of views whose world is not on this node: {view, had_it, since, next_ms, pause_ms, denied_since, id, refusal}. `id` of
+# world.locate; -1: it is being subscribed to; 0: nothing is under way. `refusal`: of subscribe, "" where there was none.
+var _looks = []
 var _to_subscribe = [] # views; the first of them is being answered
 var _output
 var _early = [] # requests that wait for hello's answer
@@ -168,19 +172,28 @@ func _subscribe(view, rect, every, more):
 		_living.push_back(view)
 	_to_subscribe.push_back([view, params])
 	if _to_subscribe.size() == 1 and state != SEEKING:
-		_request("subscribe", params, self, "_on_subscribed", view)
+		_send_subscribe()
 
 
 # One at a time: a keyframe may come before the answer, and names only its subscription.
-func _on_subscribed(answer):
-	var view = _to_subscribe.pop_front()[0]
+func _send_subscribe():
+	while _to_subscribe.size() > 0 and _to_subscribe[0][0].is_over:
+		_to_subscribe.pop_front() # the program has ended it meanwhile
 	if _to_subscribe.size() > 0:
 		_request("subscribe", _to_subscribe[0][1], self, "_on_subscribed", _to_subscribe[0][0])
+
+
+func _on_subscribed(answer):
+	var view = _to_subscribe.pop_front()[0]
+	_send_subscribe()
 	if answer["ok"]:
 		view.stream = answer["result"]["stream"]
 		view.resumed = answer["result"]["resumed"]
+		_stop_looking(view)
 		_adopt(view, answer["result"]["subscription"])
-	else:
+		if view.is_over: # the program has ended it meanwhile
+			_send_unsubscribe(view)
+	elif not view.is_over:
 		_refuse(view, answer["error"])
 
 
@@ -190,11 +203,22 @@ func _adopt(view, subscription):
 
 
 func unsubscribe(view):
+	var is_here = not _stop_looking(view) and not _is_to_subscribe(view) and not view.is_over
 	view.is_over = true # later messages of it are dropped
 	_living.erase(view)
-	if _stop_looking(view):
-		return
+	if is_here: # otherwise when the subscribe is answered
+		_send_unsubscribe(view)
+
+
+func _send_unsubscribe(view):
 	_request("unsubscribe", {"subscription": view.subscription}, null, "", view)
+
+
+func _is_to_subscribe(view):
+	for one in _to_subscribe:
+		if one[0] == view:
+			return true
+	return false
 
 
 func _view_of(subscription):
@@ -387,7 +411,7 @@ func _lose(reason):
 	if state == SEEKING:
 		_drop_node(reason, false)
 	elif state == OPEN and _follows():
-		_seek(_living[0].world if _living.size() > 0 else _last_world, reason)
+		_seek(_living[0].world if _living.size() > 0 else _last_world, reason, false)
 	else:
 		_end(reason)
 
@@ -414,8 +438,8 @@ func _refuse(view, error):
 	var is_moved = name == "moved" and str(error.get("tcp", "")) != ""
 	if is_moved:
 		_end_moved(view, error)
-	elif _follows() and view.stream != 0 and NOT_HERE.has(name):
-		_look_for(view, false)
+	elif _follows() and view.stream != 0 and (NOT_HERE.has(name) or FOR_NOW.has(name)):
+		_look_later(view, str(error.get("message", "")))
 	else:
 		_end_view(view, error["message"])
 
@@ -442,7 +466,18 @@ func _end_view(view, reason):
 func _look_for(view, had_it):
 	var now = Port.now_ms()
 	_looks.push_back({"view": view, "had_it": had_it, "since": now, "next_ms": now, "pause_ms": Follow.PAUSE_FIRST_MS,
-		"denied_since": -1, "id": 0})
+		"denied_since": -1, "id": 0, "refusal": ""})
+
+
+# It is not here, or not now.
+func _look_later(view, refusal):
+	for look in _looks:
+		if look["view"] == view:
+			look["id"] = 0
+			look["refusal"] = refusal
+			look["next_ms"] = Port.now_ms() + look["pause_ms"]
+			return
+	_look_for(view, false)
 
 
 func _stop_looking(view):
@@ -481,13 +516,15 @@ func _take_place(look, answer):
 	look["id"] = 0
 	look["next_ms"] = now + look["pause_ms"]
 	look["pause_ms"] = min(2 * look["pause_ms"], Follow.PAUSE_LAST_MS)
-	if is_elsewhere and _may_go(view.world):
+	if is_here and look["refusal"] != "" and now - look["since"] > follow_ms:
+		_end_view(view, look["refusal"])
+	elif is_elsewhere and _may_go(view.world):
 		_follow.note_place(place)
 		_seek(view.world, "the world is on another node now")
 	elif is_elsewhere and str(place.get("tcp", "")) != "":
 		_end_moved(view, place)
 	elif is_here and (not look["had_it"] or now - look["since"] > Follow.GONE_MS):
-		_looks.erase(look)
+		look["id"] = -1
 		_subscribe_again(view)
 	elif is_denied and (look["had_it"] or now - look["denied_since"] > Follow.GONE_MS):
 		_end_view(view, "the world has ended")
@@ -502,6 +539,8 @@ func _has_moved(id, error):
 	if error == null or not _follow.is_node or state != OPEN:
 		return false
 	var waiting = _waiting[id]
+	if waiting[3] != null and waiting[3].is_over:
+		return false
 	var world = waiting[4][3][0].get("world", 0)
 	var is_late = waiting[3] != null and waiting[3].stream != 0 and NOT_HERE.has(error.get("name", ""))
 	if (error.get("name", "") != "moved" and not is_late) or not _may_go(world):
@@ -512,13 +551,16 @@ func _has_moved(id, error):
 	return true
 
 
-func _seek(world, reason):
+# `was_told`: the node has said that the world is not there.
+func _seek(world, reason, was_told = true):
 	_tcp.disconnect_from_host()
 	var worlds = [world] if world != 0 else []
 	for view in _living:
 		if not worlds.has(view.world):
 			worlds.push_back(view.world)
 	_follow.seek(worlds, reason)
+	if was_told:
+		_follow.leave(address)
 	_is_tried = false
 	_probing = {}
 	state = SEEKING
@@ -561,6 +603,8 @@ func _probe(method, params, function):
 
 func _on_probe_hello(answer):
 	if not answer["ok"]:
+		if answer["error"]["name"] in ["denied", "bad_value"]:
+			_follow.refused[address] = true
 		_drop_node(str(answer["error"]["message"]), false)
 		return
 	welcome = answer["result"]
@@ -579,6 +623,8 @@ func _on_located(answer):
 		_drop_node(str(answer["error"]["message"]), answer["error"]["name"] == "no_world")
 	elif answer["result"]["here"]:
 		_adopt_node()
+	elif _follow.refused.has(str(answer["result"]["tcp"])):
+		_drop_node("the world's node has refused this client", false)
 	elif _follow.is_silent(str(answer["result"]["tcp"])):
 		_drop_node("the world's node is silent", false)
 	else:

@@ -33,8 +33,12 @@ var why = "" # why the last node was not the right one
 var since = 0
 var is_right = false # the node that is asked has the world, as another one says
 var ticket = "" # for the node where the world is
+var refused = {} # nodes that refused hello in this search for good: true
 var silent = "" # the node that the client has left because it was silent
 
+var _left = "" # the node that it left last because of an answer
+var _left_at = 0
+var _left_pause = 0 # before it looked for the next one
 var _guess = ""
 var _at = 0
 var _pause_until = 0
@@ -75,12 +79,30 @@ func seek(numbers, reason):
 	_pause_until = 0
 	_pause_ms = PAUSE_FIRST_MS
 	_gone_since = -1
+	refused = {}
+
+
+# A node has said that the world is not there. Where it does so again and again, and has the world as others say, the
+# search begins after a pause.
+func leave(address):
+	var again = address == _left and Port.now_ms() - _left_at < GONE_MS
+	_left_pause = min(max(2 * _left_pause, PAUSE_FIRST_MS), PAUSE_LAST_MS) if again else 0
+	_left = address
+	_left_at = Port.now_ms() + _left_pause
+	_pause_until = _left_at
 
 
 # Whether to give up.
 func is_over(follow_ms):
 	var now = Port.now_ms()
-	return now - since >= follow_ms or (_is_gone() and worlds.size() < 2)
+	return now - since >= follow_ms or (_is_gone() and worlds.size() < 2) or _have_all_refused()
+
+
+func _have_all_refused():
+	for node in nodes:
+		if not refused.has(node):
+			return false
+	return true
 
 
 func _is_gone():
@@ -96,13 +118,13 @@ func tries_others():
 func next():
 	var now = Port.now_ms()
 	is_right = false
+	if now < _pause_until:
+		return ""
 	if _guess != "":
 		var address = _guess
 		_guess = ""
 		return address
-	if now < _pause_until:
-		return ""
-	if _at < nodes.size() and is_silent(nodes[_at]):
+	while _at < nodes.size() and (is_silent(nodes[_at]) or refused.has(nodes[_at])):
 		_at += 1
 	if _at < nodes.size():
 		_at += 1
