@@ -129,6 +129,9 @@ static bool routes(fm_client *client, fm_notification notification, msgpack_obje
         one->is_over = true;
         return true;
     }
+    if (follow->continuing == one->number) {
+        follow->continuing = 0; // its world has left before the subscribe was answered
+    }
     fm_look_begin(one, !is_moved);
     if (is_moved && fm_views_may_go(follow, one->world)) {
         follow->wants = true;
@@ -337,7 +340,7 @@ static fm_status subscribe(struct probe *probe, struct subscription *one)
     one = fm_views_of_program(probe->owner->follow, number);
     if (status != FM_OK) {
         probe->error = *fm_client_error_last(probe->client);
-    } else if (one != NULL) {
+    } else if (one != NULL && !one->is_sought) { // its world has not left before the answer
         one->node_number = fm_object_uint(result, "subscription", 0);
         one->stream = fm_object_uint(result, "stream", 0);
     }

@@ -56,6 +56,7 @@ struct fm_follow {
     uint32_t subscription_count, subscription_capacity;
     uint64_t last_number;
     uint64_t continuing;     // number of the subscription that is being repeated; 0: none
+    uint64_t continuing_id;  // of the request for it, on the live connection
     char left[ADDRESS_SIZE]; // the node that it left last because of a `moved`
     uint64_t left_at_ms, left_pause_ms; // when; after which pause
     fm_params scratch;                  // of the request that is being sent

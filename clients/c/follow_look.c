@@ -63,9 +63,11 @@ static void look_later(fm_client *client, struct subscription *one, const char *
 void fm_look_on_subscribed(void *context, uint64_t id, const fm_client_error *error,
                            const msgpack_object *result)
 {
-    (void)id;
     fm_client *client = context;
     struct fm_follow *follow = client->follow;
+    if (follow->continuing == 0 || follow->continuing_id != id) {
+        return; // its world has left before that
+    }
     struct subscription *one = fm_views_of_program(follow, follow->continuing);
     follow->continuing = 0;
     if (one == NULL || client->broken || follow->is_moving) {
@@ -110,19 +112,17 @@ static bool subscribe(fm_client *client, struct subscription *one)
         return false;
     }
     fm_params params;
-    uint64_t id;
     fm_views_again(one, &params);
-    follow->continuing = one->number;
-    bool is_sent =
-        fm_client_send(client, one->method, &params, fm_look_on_subscribed, client, &id) == FM_OK;
+    one->node_number = 0;
+    bool is_sent = fm_client_send(client, one->method, &params, fm_look_on_subscribed, client,
+                                  &follow->continuing_id) == FM_OK;
     fm_params_fini(&params);
     if (is_sent) {
+        follow->continuing = one->number;
         // Given up earlier, it could begin a subscription that nobody ends.
-        fm_client_pending_of(client, (uint32_t)id)->deadline_ms = UINT64_MAX;
-    } else {
-        follow->continuing = 0; // no room
+        fm_client_pending_of(client, (uint32_t)follow->continuing_id)->deadline_ms = UINT64_MAX;
     }
-    return is_sent;
+    return is_sent; // otherwise there is no room
 }
 
 void fm_look_stop(fm_client *client)
@@ -133,7 +133,6 @@ void fm_look_stop(fm_client *client)
         const struct fm_client_pending *request = fm_client_pending_of(client, id);
         if (request != NULL && request->on_reply == fm_look_on_subscribed) {
             fm_client_answer(client, id, &error);
-            return;
         }
     }
 }

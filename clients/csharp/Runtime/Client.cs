@@ -355,7 +355,7 @@ namespace Fogmarch
                 view.Stream = given.Result.UInt("stream");
                 view.Resumed = given.Result.Bool("resumed");
                 view.WasLive = true;
-                StopLooking(view);
+                looks.RemoveAll(look => look.View == view && look.Subscribes);
                 Adopt(view, given.Result.UInt("subscription"));
             }
             SendSubscribe();

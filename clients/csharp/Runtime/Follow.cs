@@ -64,6 +64,7 @@ namespace Fogmarch
             public View View;
             public bool HadIt;          // this node has had it, so when it knows no such world, there is none
             public bool IsAsked;        // world.locate is under way, or subscribe
+            public bool Subscribes;     // subscribe is
             public string Refusal;      // of subscribe, by the node that has the world; or null
             public Stopwatch Since = Stopwatch.StartNew();
             public Stopwatch Denied;    // null: it is not
@@ -569,6 +570,7 @@ namespace Fogmarch
             }
             else
             {
+                StopLooking(view); // it had come back, and the subscribe is not answered yet
                 looks.Add(new Look { View = view, HadIt = !isMoved });
             }
         }
@@ -605,7 +607,7 @@ namespace Fogmarch
                 looks.Add(new Look { View = view });
                 return;
             }
-            look.IsAsked = false;
+            look.IsAsked = look.Subscribes = false;
             look.Refusal = refusal;
             look.Next = look.Since.ElapsedMilliseconds + look.Pause;
         }
@@ -651,7 +653,7 @@ namespace Fogmarch
             }
             else if (isHere && (!look.HadIt || look.Since.ElapsedMilliseconds > GoneMs))
             {
-                look.IsAsked = true;
+                look.IsAsked = look.Subscribes = true;
                 Subscribe(view, view.Stream != 0);
             }
             else if (isDenied && (look.HadIt || look.Denied.ElapsedMilliseconds > GoneMs))

@@ -189,7 +189,10 @@ func _on_subscribed(answer):
 	if answer["ok"]:
 		view.stream = answer["result"]["stream"]
 		view.resumed = answer["result"]["resumed"]
-		_stop_looking(view)
+		for look in _looks:
+			if look["view"] == view and look["id"] == -1:
+				_looks.erase(look)
+				break
 		_adopt(view, answer["result"]["subscription"])
 		if view.is_over: # the program has ended it meanwhile
 			_send_unsubscribe(view)
@@ -429,6 +432,7 @@ func _leave(view, params, is_moved):
 		_follow.note_place(params)
 		_seek(view.world, "the world is on another node now")
 	else:
+		_stop_looking(view) # it had come back, and the subscribe is not answered yet
 		_look_for(view, not is_moved)
 
 
