@@ -147,10 +147,12 @@ static bool is_bold(const fm_world *world, const struct fm_agent *agent)
 // does not yield. Those of other teams do not count, it may not know of them.
 static bool yields(const fm_world *world, const struct fm_agent *agent)
 {
+    if (agent->order.id == 0 || agent->hindered <= 2 * YIELD_AFTER ||
+        fm_team_of(world, agent->team)->large_count == 0) {
+        return false;
+    }
     uint64_t lot = fm_mix64(fm_agent_own_name(agent).index1) % YIELD_SPELLS;
-    return agent->order.id != 0 && agent->hindered > 2 * YIELD_AFTER &&
-           fm_team_of(world, agent->team)->large_count > 0 &&
-           (world->tick / YIELD_TICKS + lot) % YIELD_SPELLS != 0 &&
+    return (world->tick / YIELD_TICKS + lot) % YIELD_SPELLS != 0 &&
            !fm_occupancy_is_free(world->crowd.occupancy, agent->next,
                                  world->rules.classes[agent->class_index].size,
                                  fm_agent_id_of(world, agent).index1);

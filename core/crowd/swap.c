@@ -116,7 +116,10 @@ uint32_t fm_swap_partner(const fm_pibt_ground *ground, const fm_occupancy *occup
     struct corridor c = {.ground = ground, .occupancy = occupancy, .movers = movers, .slot = slot};
     const fm_mover *mover = &movers[slot];
     uint32_t d = (uint32_t)(mover->preferences & 15);
-    fm_cell target = fm_cell_step(mover->cell, d);
+    fm_cell target = fm_cell_step(mover->cell, d), next;
+    if (mover->cell != mover->aim && exits_of(&c, mover->cell, target, &next) >= 2) {
+        return 0; // as is_required() would find out in all that follows: there they can pass
+    }
     const fm_mover *other = unit_at(&c, target);
     if (other != NULL && other->progress == FM_MOVER_UNDECIDED && may_pull(mover, other) &&
         is_required(&c, mover, other, mover->cell, target, wants(other, mover->cell)) &&
@@ -130,8 +133,8 @@ uint32_t fm_swap_partner(const fm_pibt_ground *ground, const fm_occupancy *occup
             continue;
         }
         uint32_t other_slot = (uint32_t)(other - movers);
-        if (ground->ahead(ground->context, other_slot, mover->cell, 1u << d) != 0 &&
-            is_required(&c, other, mover, mover->cell, target, false) &&
+        if (is_required(&c, other, mover, mover->cell, target, false) &&
+            ground->ahead(ground->context, other_slot, mover->cell, 1u << d) != 0 &&
             is_possible(&c, target, mover->cell)) {
             return other_slot + 1;
         }

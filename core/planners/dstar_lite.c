@@ -797,21 +797,40 @@ static fm_cell dstar_next_step(const void *self, fm_cell start)
     return next;
 }
 
+// dstar_distances() of a cell where no page was taken.
+static void distances_from_outside(const struct dstar *d, fm_cell start, uint32_t moves,
+                                   uint32_t distances[FM_DIRECTION_COUNT + 1])
+{
+    distances[FM_DIRECTION_COUNT] = FM_COST_INFINITE;
+    for (; moves != 0; moves &= moves - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(moves);
+        fm_cell next = fm_cell_step(start, i);
+        uint32_t behind = FM_COST_INFINITE + fm_view_cost(d->view, start, i, next);
+        const fm_dstar_node *node = fm_pages_node(&d->pages, next);
+        distances[i] = node != NULL && node->rhs < behind ? node->rhs : behind;
+    }
+}
+
 // A neighbour that the search has not looked at lies behind the agent: the path from there leads
 // back over its cell.
 static void dstar_distances(const void *self, fm_cell start, uint32_t moves,
                             uint32_t distances[FM_DIRECTION_COUNT + 1])
 {
     const struct dstar *d = self;
-    const fm_dstar_node *node = fm_pages_node(&d->pages, start);
-    uint32_t own = node == NULL ? FM_COST_INFINITE : node->rhs;
+    const fm_page *page = fm_pages_find(&d->pages, start);
+    if (page == NULL) {
+        distances_from_outside(d, start, moves, distances);
+        return;
+    }
+    uint32_t position = fm_page_position(start);
+    uint32_t own = fm_dstar_node_at(page, position)->rhs;
     distances[FM_DIRECTION_COUNT] = own;
     for (; moves != 0; moves &= moves - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(moves);
-        fm_cell next = fm_cell_step(start, i);
-        uint32_t behind = own + fm_view_cost(d->view, start, i, next);
-        node = fm_pages_node(&d->pages, next);
-        distances[i] = node != NULL && node->rhs < behind ? node->rhs : behind;
+        fm_page_step step = fm_page_steps[position][i];
+        uint32_t rhs = fm_dstar_node_at(page->near[step.page], step.position)->rhs;
+        uint32_t behind = own + fm_view_cost(d->view, start, i, fm_cell_step(start, i));
+        distances[i] = rhs < behind ? rhs : behind;
     }
 }
 
