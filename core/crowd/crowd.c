@@ -12,8 +12,9 @@
 #include "core/world/world_classes.h"
 #include "core/world/world_state.h"
 
-#define WORDS_A_TURN 4u // of marks, 64 agents each, that a worker takes at a time
-#define FETCH_AHEAD  4u // agents
+#define WORDS_A_TURN 4u  // of marks, 64 agents each, that a worker takes at a time
+#define MORE_WORDS   16u // the same, where little is to be done for each
+#define FETCH_AHEAD  4u  // agents
 
 bool fm_crowd_reserve(fm_world *world, uint32_t agent_count)
 {
@@ -387,10 +388,12 @@ void fm_crowd_move(fm_world *world, fm_workers *workers)
     fm_jam_attend(world);
     struct resolution resolution = {.world = world};
     resolution.turns = fm_turns_list(world, fm_workers_count(workers) > 1);
-    fm_workers_run_parts(workers, words, WORDS_A_TURN, claim_decided, world);
+    if (resolution.turns.has_decided) {
+        fm_workers_run_parts(workers, words, MORE_WORDS, claim_decided, world);
+    }
     fm_workers_run(workers, resolution.turns.part_count, 1, resolve, &resolution);
-    fm_workers_run_parts(workers, words, WORDS_A_TURN, leave_cells, world);
-    fm_workers_run_parts(workers, words, WORDS_A_TURN, enter_cells, world);
+    fm_workers_run_parts(workers, words, MORE_WORDS, leave_cells, world);
+    fm_workers_run_parts(workers, words, MORE_WORDS, enter_cells, world);
     fm_workers_run_parts(workers, words, WORDS_A_TURN, follow_up_most, world);
     follow_up_rest(world);
 }

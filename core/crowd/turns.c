@@ -6,7 +6,9 @@
 #include "core/world/agent_marks.h"
 #include "core/world/world_parts.h"
 
-#define PART_LEAST 128u // turns; a part of fewer is the last one
+#define DIVIDED_LEAST   512u // slots; to divide fewer costs more than it saves
+#define UNDIVIDED_TICKS 15u  // without a look whether a crowd that was one island has parted
+#define PART_LEAST      128u // turns; a part of fewer is the last one
 #define LARGE_ISLAND                                                                               \
     512u // turns; these come first, so that no worker begins one when others are done
 
@@ -58,14 +60,17 @@ static void sort_by_byte(const uint64_t *from, uint64_t *to, uint32_t count, uin
 }
 
 // Writes all turns, in slot order. Returns how many there are.
-static uint32_t write_turns(struct fm_world_crowd *crowd, uint32_t slot_count, bool divides)
+static uint32_t write_turns(struct fm_world_crowd *crowd, uint32_t slot_count, bool divides,
+                            bool *has_decided)
 {
     uint32_t count = 0;
+    *has_decided = false;
     for (uint32_t slot = 0; slot < slot_count; slot++) {
         const fm_mover *mover = &crowd->movers[slot];
         if (mover->team == 0) {
             continue;
         }
+        *has_decided = *has_decided || mover->progress == FM_MOVER_DECIDED;
         uint64_t label = divides ? fm_islands_add(crowd->islands, mover->cell, mover->size) : 0;
         if (mover->progress == FM_MOVER_UNDECIDED && !mover->yields &&
             (mover->preferences & 15) < FM_PREFERENCE_STAY) {
@@ -123,6 +128,18 @@ static uint32_t divide(struct fm_world_crowd *crowd, const uint64_t *turns, uint
     return part_count;
 }
 
+// Where one worker has nearly all to do, dividing only costs.
+static bool is_one_island(const fm_turns_part *parts, uint32_t part_count, uint32_t turn_count)
+{
+    for (uint32_t i = 0; i < part_count; i++) {
+        uint32_t turns = parts[i].end - parts[i].begin;
+        if (turns > turn_count - turn_count / 8) {
+            return true;
+        }
+    }
+    return false;
+}
+
 fm_turns fm_turns_list(fm_world *world, bool divides)
 {
     struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
@@ -130,13 +147,23 @@ fm_turns fm_turns_list(fm_world *world, bool divides)
     if (slot_count == 0) {
         return (fm_turns){0}; // there are no turns to point into
     }
+    if (crowd->undivided_ticks > 0 || slot_count < DIVIDED_LEAST) {
+        crowd->undivided_ticks -= crowd->undivided_ticks > 0;
+        divides = false;
+    }
     uint64_t *turns = crowd->turns, *sorted = crowd->turns + slot_count;
-    uint32_t count = write_turns(crowd, slot_count, divides);
+    bool has_decided;
+    uint32_t count = write_turns(crowd, slot_count, divides, &has_decided);
     sort_by_byte(turns, sorted, count, SLOT_BITS);
     sort_by_byte(sorted, turns, count, SLOT_BITS + 8);
-    fm_turns list = {.slots = (uint32_t *)(void *)sorted, .parts = crowd->turn_parts};
+    fm_turns list = {.slots = (uint32_t *)(void *)sorted,
+                     .parts = crowd->turn_parts,
+                     .has_decided = has_decided};
     if (divides) {
         list.part_count = divide(crowd, turns, count, (uint32_t *)(void *)sorted);
+        if (is_one_island(list.parts, list.part_count, count)) {
+            crowd->undivided_ticks = UNDIVIDED_TICKS;
+        }
         return list;
     }
     for (uint32_t i = 0; i < count; i++) {

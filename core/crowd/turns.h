@@ -18,6 +18,7 @@ typedef struct fm_turns {
     const uint32_t *slots; // in each island the oldest first, ties to the smaller slot
     const fm_turns_part *parts;
     uint32_t part_count;
+    bool has_decided; // some have decided beforehand where they go
 } fm_turns;
 
 /// Makes room for so many agents.
@@ -27,5 +28,5 @@ void fm_turns_fini(fm_world *world);
 
 /// The turns of all who want to be somewhere else. Good until the next call.
 ///
-/// @param divides  false: all are one part
+/// @param divides  false: all are one part. Else they may be, where that takes less time
 fm_turns fm_turns_list(fm_world *world, bool divides);

@@ -21,6 +21,7 @@ struct fm_world_crowd {
     uint64_t *turns;    // twice as many: see turns.c
     struct fm_islands *islands;
     struct fm_turns_part *turn_parts;
+    uint32_t undivided_ticks; // turns are not divided for so long; only time depends on it
     uint32_t mover_capacity, frame_capacity, turn_capacity, turn_part_capacity;
     fm_cell *placed; // of the agents that a command spawns, moves or changes
     uint32_t placed_capacity;
