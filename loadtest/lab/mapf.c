@@ -64,6 +64,7 @@ static const fm_lab_option options[] = {
      "units, the first lines of the file, and further ones\ndrawn from the seed; 400"},
     {"neighbours", "LIST", "4, 8 or both; 4,8"},
     {"planner", "NAME", "of all units; dstar-lite"},
+    {"workers", "N", "threads that a tick uses; 1"},
     {"ticks", "N", "after which a run is broken off"},
     {"drawn", "N", "so many small problems, drawn from the seed, in place of a file"},
     {"density", "N", "per cent of the cells of drawn maps that hold a unit, at most; 70"},
@@ -169,9 +170,18 @@ static uint64_t now_ns(void *context)
     return fm_lab_clock_ns();
 }
 
+static fm_workers *start_workers(const fm_lab *lab)
+{
+    fm_workers *workers;
+    uint32_t count = (uint32_t)fm_lab_uint(lab, "workers", 1, FM_WORKERS_MAX, 1);
+    fm_lab_check(lab, fm_workers_create(count, &workers), "workers");
+    return workers;
+}
+
 static struct outcome play(const fm_lab *lab, uint32_t neighbours)
 {
     fm_world *world = set_up(lab, neighbours);
+    fm_workers *workers = start_workers(lab);
     struct outcome outcome = {0};
     memset(arrivals, 0xff, sizeof arrivals);
     memset(firsts, 0xff, sizeof firsts);
@@ -182,7 +192,7 @@ static struct outcome play(const fm_lab *lab, uint32_t neighbours)
          outcome.ticks++) {
         fm_tick_report report;
         uint64_t begin = fm_lab_clock_ns();
-        fm_tick_run(world, NULL, UINT32_MAX, &clock, &report);
+        fm_tick_run(world, workers, UINT32_MAX, &clock, &report);
         double us = (double)(fm_lab_clock_ns() - begin) / 1e3;
         outcome.tick_us += us;
         outcome.choose_ns += (double)report.stage_ns[FM_STAGE_CHOOSE];
@@ -219,6 +229,7 @@ static struct outcome play(const fm_lab *lab, uint32_t neighbours)
         draw();
     }
     fm_world_destroy(world);
+    fm_workers_destroy(workers);
     return outcome;
 }
 
