@@ -117,10 +117,10 @@ static void tell_progress(const struct report *report, const fm_capacity_try *tr
     if (report->options->progress != FM_RUN_PROGRESS_NONE) {
         fprintf(
             stderr,
-            "%3.0f %%, %d:%02d left: %s, %u workers, %g Hz, %u agents: p99 %.1f of %.1f ms%s%s\n",
+            "%3.0f %%, %d:%02d left: %s, %u worker%s, %g Hz, %u agents: p99 %.1f of %.1f ms%s%s\n",
             100 * gone / (gone + left), (int)left / 60, (int)left % 60, what, tried->workers,
-            tried->tick_hz, tried->agents, tried->p99_ms, tried->budget_ms,
-            tried->reason[0] == '\0' ? ", carried" : ", not: ", tried->reason);
+            tried->workers == 1 ? "" : "s", tried->tick_hz, tried->agents, tried->p99_ms,
+            tried->budget_ms, tried->reason[0] == '\0' ? ", carried" : ", not: ", tried->reason);
     }
 }
 
