@@ -87,6 +87,10 @@ static fm_status locate_elsewhere(fm_session *session, const fm_request *request
                                   : "the world is about to be taken over");
         return FM_ERR_NOT_READY;
     }
+    if (host != NULL && host->state >= FM_HOST_ENDING) { // takes no requests: "here" would lead back
+        snprintf(error, FM_ERROR_TEXT_SIZE, "the world is on its way to another node");
+        return FM_ERR_NOT_READY;
+    }
     if (host != NULL && fm_request_is_in_doubt(session, host)) {
         snprintf(error, FM_ERROR_TEXT_SIZE,
                  "this node does not reach etcd: another one may have the world");

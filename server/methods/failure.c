@@ -312,7 +312,11 @@ static void describe_any(const fm_job *job, char *error)
 
 void fm_failure_describe(const fm_job *job, char *error)
 {
-    if (job->kind == FM_JOB_COMMAND) {
+    if (job->is_in_doubt) {
+        snprintf(error, FM_ERROR_TEXT_SIZE,
+                 "world %llu went to another node meanwhile: some of it may have been done",
+                 (unsigned long long)job->host->number);
+    } else if (job->kind == FM_JOB_COMMAND) {
         describe_command(job, error);
     } else if (job->kind == FM_JOB_QUERY) {
         describe_question(job, error);

@@ -204,6 +204,7 @@ typedef struct fm_job {
     bool is_scrape;       // STATS for server/process/metrics.h
 
     fm_status status; // the result
+    bool is_in_doubt; // FM_ERR_IO: another node has the world, and some of it may be done there
     uint64_t tick;    // ticks completed when it was done
     union {
         struct fm_creation *creation; // ADD: the loop's
@@ -217,7 +218,7 @@ typedef struct fm_job {
             double tick_hz, budget_ms; // 0: as they are
         } pace;
         struct {
-            uint32_t left;
+            uint32_t left, done; // ticks
             uint64_t digest;
         } step;
         struct {

@@ -251,6 +251,14 @@ void fm_jobs_finish_order(fm_mailbox *mailbox, fm_host *host)
     }
 }
 
+void fm_jobs_finish_step(fm_mailbox *mailbox, fm_host *host)
+{
+    fm_job *step = host->step;
+    host->step = NULL;
+    step->step.digest = host->digest;
+    fm_outbox_finish(mailbox, step, FM_OK);
+}
+
 static fm_status save(fm_mailbox *mailbox, fm_host *host, fm_job *job)
 {
     fm_queries_detach(host);
@@ -374,12 +382,15 @@ void fm_jobs_abandon(fm_mailbox *mailbox, fm_host *host, fm_status status)
     fm_queries_abandon(mailbox, host, status);
     fm_playback_abandon(mailbox, host, status);
     fm_trace_abandon(host);
-    if (host->step != NULL) {
+    bool continues = status == FM_ERR_MOVED;
+    if (host->step != NULL && host->step->step.done > 0 && continues) {
+        fm_jobs_finish_step(mailbox, host);
+    } else if (host->step != NULL) {
         fm_outbox_finish(mailbox, host->step, status);
         host->step = NULL;
     }
-    if (host->order != NULL) {
-        fm_outbox_finish(mailbox, host->order, status);
+    if (host->order != NULL) { // its next owner carries it on
+        fm_outbox_finish(mailbox, host->order, continues ? FM_OK : status);
         host->order = NULL;
     }
     while (backlog.first != NULL) {

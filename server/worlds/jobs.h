@@ -13,5 +13,11 @@ void fm_jobs_run(fm_mailbox *mailbox, fm_host *host, fm_job *job);
 /// complete it: a tick, a keyframe, a save.
 void fm_jobs_finish_order(fm_mailbox *mailbox, fm_host *host);
 
-/// Gives back everything that still waits for the world: backlog, step and queries.
+/// Answers the step under way with what is done of it.
+void fm_jobs_finish_step(fm_mailbox *mailbox, fm_host *host);
+
+/// Gives back everything that still waits for the world: backlog, step and queries. FM_ERR_MOVED
+/// tells a client to send its request again to another node; so, with that status, a step that has
+/// begun and an order that has reached some of its agents end as done. What a world that is lost
+/// has not written ends as fm_recording_released() says.
 void fm_jobs_abandon(fm_mailbox *mailbox, fm_host *host, fm_status status);

@@ -75,13 +75,14 @@ static void tick_host(fm_mailbox *mailbox, fm_host *host, fm_workers *workers, c
     fm_pacer_end(&host->pacer, pace, &report, end_ns);
 }
 
-static void finish_step(fm_mailbox *mailbox, fm_host *host)
+static void count_step(fm_mailbox *mailbox, fm_host *host)
 {
     fm_job *step = host->step;
-    if (step != NULL && --step->step.left == 0) {
-        host->step = NULL;
-        step->step.digest = host->digest;
-        fm_outbox_finish(mailbox, step, FM_OK);
+    if (step != NULL) {
+        step->step.done++;
+        if (--step->step.left == 0) {
+            fm_jobs_finish_step(mailbox, host);
+        }
     }
 }
 
@@ -91,7 +92,7 @@ static void turn(fm_mailbox *mailbox, fm_host *host, fm_workers *workers)
     fm_pace pace = host->paused ? fm_pacer_begin_step(&host->pacer, now_ns)
                                 : fm_pacer_begin(&host->pacer, now_ns);
     tick_host(mailbox, host, workers, &pace);
-    finish_step(mailbox, host);
+    count_step(mailbox, host);
     fm_jobs_finish_order(mailbox, host);
     fm_recording_flush(mailbox, host);
     uint64_t over_ns = fm_clock_now_ns();

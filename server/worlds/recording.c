@@ -415,6 +415,15 @@ static bool is_answer(const fm_event *event)
     return event->kind == FM_EVENT_JOB;
 }
 
+// Whether a part of what was asked for may be in rows that were written before, and it is not known
+// again when it is sent again.
+static bool has_parts(const fm_job *job)
+{
+    return (job->kind == FM_JOB_STEP && job->step.done > 0) ||
+           (job->kind == FM_JOB_COMMAND && job->command.command.agents_a_tick > 0 &&
+            job->command.command.id == NULL);
+}
+
 // What was done but not written by the end has not happened: requests fail, and watchers do not see
 // it.
 static void give_up(fm_mailbox *mailbox, fm_event *event, fm_status status)
@@ -424,7 +433,8 @@ static void give_up(fm_mailbox *mailbox, fm_event *event, fm_status status)
         if (is_answer(event)) {
             fm_job *job = (fm_job *)event;
             bool is_void = job->status == FM_OK || job->status == FM_ERR_NO_WORLD; // it did not end
-            job->status = is_void ? status : job->status;
+            job->is_in_doubt = is_void && status == FM_ERR_MOVED && has_parts(job);
+            job->status = job->is_in_doubt ? FM_ERR_IO : is_void ? status : job->status;
             fm_mailbox_emit(mailbox, event, event);
         } else {
             fm_publication_destroy((fm_publication *)event);

@@ -289,6 +289,34 @@ def the_program_is_upgraded():
             close_all(nodes)
 
 
+def where(client, world):
+    try:
+        return client.call("world.locate", world=world)["node"]
+    except RequestError as error:
+        return error.name
+
+
+def a_node_that_gives_a_world_away_does_not_name_itself():
+    """It refuses requests with `moved` long before the next node has a large world: clients that it sent back to
+    itself would connect again and again."""
+    with Etcd() as etcd, tempfile.TemporaryDirectory(prefix="fogmarch-leaving-") as folder:
+        nodes = [Node(etcd, "a"), Node(etcd, "b", program=other_version(folder))]  # which wants all of it
+        try:
+            admin, client = nodes[0].connect(), nodes[0].connect()
+            world = client.call("world.create", name="large", generator="maze", width=2047, height=2047)["world"]
+            move(admin, world, "b")
+            said = []
+            while said[-1:] != ["b"]:
+                try:
+                    client.call("world.pause", world=world)
+                except RequestError as error:
+                    assert error.name == "moved", error
+                    said.append(where(client, world))
+            assert set(said) == {"not_ready", "b"}, set(said)
+        finally:
+            close_all(nodes)
+
+
 run([a_client_whose_requests_wait_hears_of_its_node, a_full_database_and_clocks_that_jump,
      clients_do_not_reach_their_node, a_node_does_not_reach_etcd, a_world_is_made_after_the_lease,
-     the_program_is_upgraded])
+     a_node_that_gives_a_world_away_does_not_name_itself, the_program_is_upgraded])

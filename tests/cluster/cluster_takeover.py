@@ -13,7 +13,7 @@ import random
 import time
 
 import cluster
-from cluster import Etcd, Follower, Node, RequestError, until
+from cluster import Etcd, Follower, Node, RequestError, is_here, move, until
 from fogmarch_server import run, seed
 from match import Match, by_name, close_all, epochs_rise, owner_of
 
@@ -308,5 +308,40 @@ def worlds_move_and_nodes_drain():
             close_all(nodes)
 
 
-run([worlds_move_and_nodes_drain, a_node_is_killed_and_another_is_told_to_end, a_frozen_node_says_nothing_more,
+def what_has_begun_is_not_sent_on():
+    """`moved` tells a client to send its request again: not where a part of it is done or is carried on."""
+    with Etcd() as etcd:
+        nodes = [Node(etcd, name, "--order-agents-per-tick", "10") for name in "ab"]
+        try:
+            admin, other = (node.connect() for node in nodes)
+            world = admin.call("world.create", name="steps", generator="open", width=64, height=64, paused=True)["world"]
+            team = admin.call("team.create", world=world)["team"]
+            cells = [place for number in range(900) for place in (number % 30, number // 30)]
+            spawned = admin.call("agent.spawn", world=world, team=team, cells=cells)["agents"]
+
+            with nodes[0].connect() as stepping:
+                request = stepping.send("world.step", world=world, ticks=10000)
+                until(lambda: admin.call("world.info", world=world)["tick"] > 0, "the first tick")
+                move(admin, world, "b")
+                answer = stepping.answer(request)
+            until(lambda: is_here(other, world), "the world at b")
+            assert 0 < answer["tick"] < 10000, answer
+            info = other.call("world.info", world=world)
+            assert (info["tick"], info["digest"]) == (answer["tick"], answer["digest"]), (info, answer)
+
+            other.call("world.resume", world=world)
+            with nodes[1].connect() as ordering:
+                request = ordering.send("agent.order", world=world, agents=spawned, kind="hold")
+                begun = other.call("world.info", world=world)["tick"]
+                until(lambda: other.call("world.info", world=world)["tick"] > begun + 3, "the first parts of the order")
+                move(other, world, "a")
+                answer = ordering.answer(request)
+            until(lambda: is_here(admin, world), "the world at a")
+            assert answer["count"] == 900, answer
+            until(lambda: admin.call("stats", world=world)["world"]["orders_given"] == 900, "the order to reach all")
+        finally:
+            close_all(nodes)
+
+
+run([worlds_move_and_nodes_drain, what_has_begun_is_not_sent_on, a_node_is_killed_and_another_is_told_to_end, a_frozen_node_says_nothing_more,
      members_of_etcd_die_and_come_back, etcds_leader_and_the_owner_die_together, worlds_end_and_names_are_shared])

@@ -217,7 +217,8 @@ namespace Fogmarch
                 .Set("budget_ms", budgetMs);
         }
 
-        /// <summary>Runs ticks of a paused world at once; answers when they are done. Lowest role:
+        /// <summary>Runs ticks of a paused world at once; answers when they are done. When the world goes to
+        /// another node meanwhile, answers with the ticks that were done before. Lowest role:
         /// admin.</summary>
         /// <param name="world">number of the world</param>
         /// <param name="ticks">how many; 1</param>

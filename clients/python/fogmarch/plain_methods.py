@@ -329,7 +329,9 @@ class PlainMethods:
         world: int,
         ticks: int | None = None,
     ) -> WorldStep:
-        """Runs ticks of a paused world at once; answers when they are done. Lowest role: admin.
+        """Runs ticks of a paused world at once; answers when they are done. When the world goes to
+        another node meanwhile, answers with the ticks that were done before. Lowest role:
+        admin.
 
         world: number of the world
         ticks: how many; 1
