@@ -685,7 +685,7 @@ static void name_aside(char target[PATH_SIZE + 24], const char *path, const char
 static bool rename_files(const char *path, const char *target)
 {
     bool renamed = true;
-    for (size_t i = 0; i < FM_COUNT_OF(suffixes); i++) {
+    for (size_t i = 0; renamed && i < FM_COUNT_OF(suffixes); i++) {
         char from[PATH_SIZE + 8], to[PATH_SIZE + 40];
         snprintf(from, sizeof from, "%s%s", path, suffixes[i]);
         snprintf(to, sizeof to, "%s%s", target, suffixes[i]);
@@ -705,8 +705,7 @@ static bool is_same_file(const char *one, const char *other)
 // rename() does nothing where both names are one file's.
 static bool leave_old_name(const char *path, const char *target)
 {
-    (void)rename_files(path, target);
-    return unlink(path) == 0;
+    return rename_files(path, target) && unlink(path) == 0; // never without its WAL
 }
 
 bool fm_journal_file_finish_aside(const char *path)

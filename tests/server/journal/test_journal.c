@@ -446,6 +446,42 @@ static void test_setting_aside_may_break_off(void **state)
     fm_written_destroy(killed);
 }
 
+// A file that has both names keeps the old one as long as its WAL cannot be renamed.
+static void test_a_file_is_not_parted_from_its_wal(void **state)
+{
+    (void)state;
+    struct fm_written *killed = fm_written_create();
+    fm_journal_options options = fm_written_options(killed);
+    char aside[320], in_the_way[330], inside[340];
+    fm_written_start(killed, &options);
+    for (uint32_t i = 0; i < 20; i++) {
+        fm_written_tick(killed, false);
+        fm_journals_turn(killed->journals);
+    }
+    char original[sizeof killed->path], wal[2][330];
+    memcpy(original, killed->path, sizeof original);
+    snprintf(killed->path, sizeof killed->path, "%s/kept", killed->folder);
+    snprintf(wal[0], sizeof wal[0], "%s-wal", original);
+    snprintf(wal[1], sizeof wal[1], "%s-wal", killed->path);
+    copy_file(original, killed->path);
+    copy_file(wal[0], wal[1]);
+    snprintf(aside, sizeof aside, "%s.former", killed->path);
+    snprintf(in_the_way, sizeof in_the_way, "%s-wal", aside);
+    snprintf(inside, sizeof inside, "%s/file", in_the_way);
+    assert_int_equal(link(killed->path, aside), 0);
+    assert_int_equal(mkdir(in_the_way, 0700), 0);
+    assert_int_equal(mkdir(inside, 0700), 0);
+    assert_false(fm_journal_file_finish_aside(killed->path));
+    fm_written_check(killed, killed->row_count);
+    assert_int_equal(rmdir(inside), 0);
+    assert_int_equal(rmdir(in_the_way), 0);
+    assert_true(fm_journal_file_finish_aside(killed->path));
+    memcpy(killed->path, aside, strlen(aside) + 1);
+    fm_written_check(killed, killed->row_count);
+    memcpy(killed->path, original, sizeof original);
+    fm_written_destroy(killed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -459,6 +495,7 @@ int main(void)
         cmocka_unit_test(test_files_of_worlds_that_left_are_bounded),
         cmocka_unit_test(test_a_file_that_is_set_aside_replaces_all_of_an_earlier_one),
         cmocka_unit_test(test_setting_aside_may_break_off),
+        cmocka_unit_test(test_a_file_is_not_parted_from_its_wal),
     };
     fm_failing_disk_install();
     return cmocka_run_group_tests_name("journal", tests, NULL, NULL);
