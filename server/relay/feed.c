@@ -14,6 +14,7 @@
 
 #define RETRY_FIRST_NS (FM_NS_PER_S / 5)
 #define RETRY_LAST_NS  (2 * FM_NS_PER_S)
+#define MORE_AGAIN_NS  (5 * FM_NS_PER_S)
 #define HELD_SIZE_MAX  ((size_t)512 << 20) // delayed bytes of one view, beyond which it starts over
 
 // A delayed message.
@@ -30,6 +31,7 @@ struct view {
     uint64_t serial;            // of the scene
     bool sight, motion;         // asked for
     bool had_sight, had_motion; // when it was subscribed to last
+    uint64_t more_ns;           // more than that was refused: not asked for before this time
     fm_job *job;                // that is not answered yet; owned; NULL: none
     bool wanted;                // to be subscribed to
     uint64_t request;           // subscribe that is not answered yet; UINT64_MAX: none
@@ -322,6 +324,7 @@ static void ask_as_before(fm_feed *feed, struct view *view, const fm_client_erro
     if (view->is_shown) { // else the streams drop it
         view->sight = view->had_sight;
         view->motion = view->had_motion;
+        view->more_ns = fm_clock_now_ns() + MORE_AGAIN_NS;
         ask_again(feed, view, error->message);
     }
 }
@@ -514,9 +517,16 @@ static void watch(fm_feed *feed, fm_job *job)
         fm_job_destroy(job);
         return;
     }
+    bool is_more = (sight && !view->sight) || (motion && !view->motion);
+    if (is_more && fm_clock_now_ns() < view->more_ns) { // or the view would never go on as it was
+        job->status = FM_ERR_NO_MEMORY;
+        fm_stream_watched(feed->hub, job);
+        fm_job_destroy(job);
+        return;
+    }
     answer(feed, view, FM_OK); // an earlier job waits for the same
     view->job = job;
-    if ((sight && !view->sight) || (motion && !view->motion)) {
+    if (is_more) {
         view->sight |= sight;
         view->motion |= motion;
         view->request = NO_REQUEST; // an answer under way is dropped
