@@ -81,11 +81,14 @@ static size_t room_up(const sim_connection *connection)
     return size < connection->link.window_size ? connection->link.window_size - size : 0;
 }
 
+static void refuse(void *owner);
+
 // Makes each source due that has something to do.
 static void look_again(sim_connection *connection)
 {
-    if (connection->vanished) {
-        return; // only keep-alive is left
+    bool is_refused = connection->down.happen == refuse && !connection->told;
+    if (connection->vanished || is_refused) {
+        return; // only keep-alive is left; or nothing but to say so
     }
     bool up = !connection->server_closed &&
               ((sim_bytes_size(&connection->flight) > 0 && room_up(connection) > 0) ||
