@@ -87,7 +87,7 @@ static fm_status locate_elsewhere(fm_session *session, const fm_request *request
                                   : "the world is about to be taken over");
         return FM_ERR_NOT_READY;
     }
-    if (host != NULL && host->state >= FM_HOST_ENDING) { // takes no requests: "here" would lead back
+    if (host != NULL && host->state >= FM_HOST_ENDING) { // "here" would lead back to it
         snprintf(error, FM_ERROR_TEXT_SIZE, "the world is on its way to another node");
         return FM_ERR_NOT_READY;
     }
