@@ -241,7 +241,8 @@ def worlds_move_and_nodes_drain():
             others = [node for node in nodes if node is not first]
             admin, watcher = others[0].connect(), first.connect()
             view = watcher.call("subscribe", world=match.world)
-            assert admin.refused("cluster.move", world=match.world, node="nobody") == "bad_value"
+            until(lambda: admin.refused("cluster.move", world=match.world, node="nobody") == "bad_value",
+                  "the other node to know the world")
             assert admin.refused("cluster.move", world=match.world + 1) == "no_world"
             assert admin.call("cluster.move", world=match.world, node=first.name)["node"] == first.name
 
