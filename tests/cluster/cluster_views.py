@@ -455,6 +455,18 @@ async def a_view_is_ended_before_it_is_subscribed_to_again(cluster, watchers, a,
     assert all(len(session.views) == 1 for session in b.sessions)
 
 
+@scene(option="lost", kinds=["c"])
+async def a_view_that_comes_back_is_ended_before_its_subscribe_is_answered(cluster, watchers, a, b, c):
+    cluster.move(B, "b", is_known=False)
+    cluster.worlds[B] = None
+    a.late, a.quiet = "subscribe", {B}
+    cluster.worlds[B] = "a"
+    await each(watchers, lambda one: one.until(lambda said: "dropped" in said, "end of the lost view"))
+    while any(len(session.views) > 1 for session in a.sessions):  # until the answer has come
+        await asyncio.sleep(0.01)
+    await goes_on(cluster, watchers, A, a)
+
+
 run([the_second_world_moves, the_first_world_moves, a_world_moves_and_its_node_does_not_know_yet_where,
      a_world_is_lost_to_another_node, the_last_world_is_followed, one_world_ends, the_first_world_ends,
      a_node_dies_and_its_worlds_part, a_node_dies_and_one_world_is_taken_over_later,
@@ -466,4 +478,5 @@ run([the_second_world_moves, the_first_world_moves, a_world_moves_and_its_node_d
      a_view_that_comes_back_is_refused, a_node_dies_and_the_next_refuses_the_first_view, the_next_node_is_busy_with_both_views,
      the_other_nodes_are_busy_for_a_while, the_other_nodes_deny, a_node_says_moved_and_that_the_world_is_here,
      a_subscribe_that_is_cancelled_leaves_nothing, a_view_is_ended_before_its_subscribe_is_answered,
-     a_view_is_ended_before_it_is_subscribed_to_again])
+     a_view_is_ended_before_it_is_subscribed_to_again,
+     a_view_that_comes_back_is_ended_before_its_subscribe_is_answered])

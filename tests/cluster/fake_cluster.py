@@ -112,7 +112,7 @@ class Session:
         if owner is not self.node:
             raise Refused("moved", world=world, ticket="", **owner.place())
         self.last += 1
-        if self.node.shows:  # before the answer, as it may be
+        if self.node.shows and world not in self.node.quiet:  # before the answer, as it may be
             self.keyframe(self.last, world, rect or [0, 0, 16, 16])
         self.views[self.last] = world
         return {"subscription": self.last, "stream": 100 + self.last, "resumed": False}
@@ -139,7 +139,8 @@ class Session:
 
     def step(self):
         for number, world in self.views.items() if self.node.shows else ():
-            self.change(number, world)
+            if world not in self.node.quiet:
+                self.change(number, world)
 
     def change(self, number, world):
         self.notify("delta", subscription=number, world=world, tick=self.node.cluster.tick, moved=[10 * world + 1, 5, 5, 1])
@@ -156,6 +157,7 @@ class FakeNode:
         self.sessions = set()
         self.asked = []  # all requests: method, parameters
         self.shows = True  # keyframes and deltas
+        self.quiet = set()  # but not of these worlds
         self.knows_nothing = False  # of any world
         self.leaving = {}  # by world: to which node it goes, for each session, as soon as that has subscribed to it
         self.leaves_first = False  # not behind the answer to subscribe, but before

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define VIEWS_MAX 4u
 
@@ -15,6 +16,7 @@ struct view {
     uint64_t world;
     fm_client *client;
     bool is_over;
+    struct timespec changed; // when it changed last
 };
 
 struct watcher {
@@ -65,6 +67,7 @@ static void on_notification(void *context, fm_notification notification,
                    (unsigned long long)world,
                    notification == FM_NOTIFY_MOVED ? why : "the world has ended", place, place);
         } else if (fm_mirror_apply(&view->mirror, notification, params) == FM_OK) {
+            clock_gettime(CLOCK_MONOTONIC, &view->changed);
             tell(watcher, view);
         }
     }
@@ -114,6 +117,22 @@ static fm_status unsubscribe(struct watcher *watcher, const struct view *view)
     fm_status status = fm_client_call(watcher->client, FM_METHOD_UNSUBSCRIBE, &params, NULL);
     fm_params_fini(&params);
     return status;
+}
+
+// Ends views that have not changed for a second. That may be refused: the node does not have them.
+static void drop_lost(struct watcher *watcher)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    for (uint32_t i = 0; i < watcher->count; i++) {
+        struct view *view = &watcher->views[i];
+        if (!view->is_over && now.tv_sec - view->changed.tv_sec > 1) {
+            view->is_over = true;
+            (void)!unsubscribe(watcher, view);
+            puts("{\"dropped\": true}");
+            fflush(stdout);
+        }
+    }
 }
 
 static void explain(struct watcher *watcher, uint64_t agent)
@@ -184,6 +203,9 @@ int main(int argc, char **argv)
         call(&watcher);
     }
     while (fm_client_wait(watcher.client, 100) == FM_OK) {
+        if (strcmp(argv[3], "lost") == 0) {
+            drop_lost(&watcher);
+        }
         // The program tidies up late: the view is over, and the client is on another node.
         if (strcmp(argv[3], "late") == 0 && watcher.views[0].is_over && !watcher.has_tidied &&
             strcmp(fm_client_address(watcher.client), argv[1]) != 0) {
