@@ -3,7 +3,9 @@
 #include "core/crowd/jam.h"
 
 #include "core/base/random.h"
+#include "core/crowd/known.h"
 #include "core/crowd/knot.h"
+#include "core/crowd/passage.h"
 #include "core/crowd/pibt.h"
 #include "core/world/world_classes.h"
 #include "core/world/world_state.h"
@@ -121,34 +123,8 @@ static bool takes_part(const fm_world *world, uint32_t unit, const struct fm_jam
 {
     const fm_mover *mover = &world->crowd.movers[unit - 1];
     bool stays = attempts[jam->attempt].is_alone && mover->parked;
-    return mover->team == jam->team && mover->pushable && !mover->planned && !stays;
-}
-
-static uint32_t unit_in(const fm_world *world, fm_cell cell)
-{
-    return fm_occupancy_at(world->crowd.occupancy, cell)->now;
-}
-
-// Whether a unit of the team stands beside the cell, and so sees the unit in it.
-static bool is_watched(const fm_world *world, fm_cell cell, uint32_t team)
-{
-    for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
-        fm_cell beside = fm_cell_step(cell, d);
-        uint32_t unit = fm_world_contains(world, beside) ? unit_in(world, beside) : 0;
-        if (unit != 0 && world->crowd.movers[unit - 1].team == team) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// The unit there, as far as the team knows.
-static uint32_t known_unit_in(const fm_world *world, fm_cell cell, uint32_t team)
-{
-    uint32_t unit = unit_in(world, cell);
-    bool is_known =
-        unit != 0 && (world->crowd.movers[unit - 1].team == team || is_watched(world, cell, team));
-    return is_known ? unit : 0;
+    return mover->team == jam->team && mover->pushable && !mover->planned && !mover->cleared &&
+           !stays;
 }
 
 static uint32_t kind_of(const fm_world *world, struct fm_jam *jam, uint8_t class_index)
@@ -208,7 +184,8 @@ static bool add_cells(fm_world *world, struct fm_jam *jam, fm_cell cell, uint32_
         if (index_of(jam, under) != FM_KNOT_NONE) {
             continue;
         }
-        uint32_t unit = known_unit_in(world, under, jam->team);
+        uint32_t unit =
+            fm_crowd_known_unit_in(world->crowd.occupancy, world->crowd.movers, under, jam->team);
         if (unit != 0 && !takes_part(world, unit, jam)) {
             return false;
         }
@@ -222,7 +199,8 @@ static bool add_cells(fm_world *world, struct fm_jam *jam, fm_cell cell, uint32_
     for (uint32_t i = 0; i < size * size; i++) {
         fm_cell under = part(cell, size, i);
         if (index_of(jam, under) == FM_KNOT_NONE) {
-            uint32_t unit = known_unit_in(world, under, jam->team);
+            uint32_t unit = fm_crowd_known_unit_in(world->crowd.occupancy, world->crowd.movers,
+                                                   under, jam->team);
             add_cell(jam, under);
             if (unit != 0) {
                 add_unit(world, jam, unit);
@@ -466,6 +444,7 @@ void fm_jam_drop_all(fm_world *world)
     for (uint32_t i = 0; i < world->teams.count; i++) {
         struct fm_team *team = &world->teams.list[i];
         team->stuck_left = team->stuck_next = 0;
+        fm_passages_drop(world, team);
         while (team->jams != NULL) {
             drop(world, team->jams);
         }
@@ -497,8 +476,8 @@ static uint32_t unit_ahead(const fm_world *world, const fm_mover *mover)
     fm_cell corner = fm_cell_step(mover->cell, (uint32_t)(mover->preferences & 15));
     for (uint32_t y = 0; y < size; y++) {
         for (uint32_t x = 0; x < size; x++) {
-            uint32_t unit =
-                unit_in(world, fm_cell_at(fm_cell_x(corner) + x, fm_cell_y(corner) + y));
+            uint32_t unit = fm_crowd_unit_in(
+                world->crowd.occupancy, fm_cell_at(fm_cell_x(corner) + x, fm_cell_y(corner) + y));
             if (unit != 0 && unit != self) {
                 return unit;
             }
@@ -608,7 +587,7 @@ static const struct fm_agent *next_stuck(fm_world *world, uint32_t number)
         const fm_mover *mover = mover_at(world, agent);
         agent->stuck = false;
         team->stuck_left -= 1;
-        if (is_stuck(agent, mover) && !mover->planned) {
+        if (is_stuck(agent, mover) && !mover->planned && !mover->cleared) {
             return agent;
         }
     }
@@ -686,7 +665,7 @@ static bool is_in_the_way(fm_world *world, struct fm_jam *jam, fm_cell cell, uin
 // Whether a unit of another plan goes from one cell to the other.
 static bool goes(const fm_world *world, fm_cell from, fm_cell to)
 {
-    uint32_t unit = unit_in(world, from);
+    uint32_t unit = fm_crowd_unit_in(world->crowd.occupancy, from);
     const fm_mover *mover = unit == 0 ? NULL : &world->crowd.movers[unit - 1];
     return mover != NULL && mover->size == 1 && mover->planned && mover->next == to;
 }
@@ -858,6 +837,7 @@ void fm_jam_attend(fm_world *world)
     world->crowd.jams_left = 0;
     for (uint32_t number = 1; number <= world->teams.count; number++) {
         world->counts.stuck += looks ? look_around(world, number) : 0;
+        world->crowd.jams_left += fm_passages_attend(world, number, looks);
         attend_team(world, number);
         const struct fm_team *team = fm_team_of(world, number);
         world->crowd.jams_left += team->jam_count + team->stuck_left;
