@@ -190,7 +190,10 @@ fm_status fm_placing_move(fm_world *world, const fm_command *command, uint32_t *
     *failed_index = status == FM_OK ? 0 : count;
     for (uint32_t i = 0; i < command->agent_count; i++) {
         struct fm_agent *agent = fm_world_find(world, command->agents[i]);
-        agent->cell = status == FM_OK ? crowd->placed[i] : agent->cell;
+        if (status == FM_OK && agent->cell != crowd->placed[i]) {
+            agent->cell = crowd->placed[i];
+            fm_agent_mark_set(world, agent, FM_MARK_CHANGED);
+        }
         fm_agent_enter(world, agent);
     }
     return status;

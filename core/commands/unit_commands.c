@@ -48,7 +48,7 @@ static void start_over(fm_world *world, struct fm_agent *agent)
         fm_agent_set_state(world, agent, FM_AGENT_WAITING);
     }
     static const fm_agent_mark marks[] = {FM_MARK_LOOK, FM_MARK_ATTEND, FM_MARK_UNDER_WAY,
-                                          FM_MARK_CHANGED, FM_MARK_REHASH};
+                                          FM_MARK_REHASH};
     for (uint32_t i = 0; i < FM_COUNT_OF(marks); i++) {
         fm_agent_mark_set(world, agent, marks[i]);
     }
@@ -148,27 +148,47 @@ static fm_status reserve_set(fm_world *world, const fm_command *command, uint32_
     return command->set & FM_SET_TEAM ? fm_exchange_prepare(world, command, failed_index) : FM_OK;
 }
 
-// tells_tag() in core/views/view_delta.c decides which views are told.
+// What others are told of an agent's tag: 0 bytes where they may not know it.
+static uint32_t shown_size(const struct fm_agent *agent)
+{
+    return agent->tag_shown ? agent->tag_size : 0;
+}
+
+// Returns whether it has other bytes now.
+static bool replace_tag(const fm_command *command, struct fm_agent *agent)
+{
+    uint32_t size = command->tag_size;
+    if (agent->tag_size == size &&
+        (size == 0 || memcmp(agent->tag->bytes, command->tag, size) == 0)) {
+        return false;
+    }
+    agent->tag_size = command->tag_size;
+    if (size > 0) {
+        memcpy(agent->tag->bytes, command->tag, size);
+    }
+    return true;
+}
+
+// tells_tag() in core/views/view_delta.c decides which views are told. Others must not be told of
+// changes that they do not see.
 static void set_tag(fm_world *world, const fm_command *command, struct fm_agent *agent)
 {
-    bool was_shown = agent->tag_shown;
+    uint32_t size_before = shown_size(agent);
     if (command->set & FM_SET_TAG_SHOWN) {
         agent->tag_shown = command->tag_shown;
     }
     if (agent->tag == NULL) {
         return; // and gets none
     }
+    bool is_other = command->set & FM_SET_TAG && replace_tag(command, agent);
     if (command->set & FM_SET_TAG) {
-        agent->tag_size = command->tag_size;
-        if (command->tag_size > 0) {
-            memcpy(agent->tag->bytes, command->tag, command->tag_size);
-        }
         agent->tag->own_tick = fm_world_tick(world) + 1;
+        fm_agent_mark_set(world, agent, FM_MARK_STATE);
     }
-    if (agent->tag_shown || was_shown) {
+    if (shown_size(agent) != size_before || (shown_size(agent) > 0 && is_other)) {
         agent->tag->other_tick = fm_world_tick(world) + 1;
+        fm_agent_mark_set(world, agent, FM_MARK_CHANGED);
     }
-    fm_agent_mark_set(world, agent, FM_MARK_CHANGED);
 }
 
 static void set_one(fm_world *world, const fm_command *command, uint32_t i)
@@ -178,6 +198,7 @@ static void set_one(fm_world *world, const fm_command *command, uint32_t i)
     if (turns || (command->set & FM_SET_CLASS &&
                   fm_world_edit_crowd(world)->placed[i] != command->class_index)) {
         start_over(world, agent);
+        fm_agent_mark_set(world, agent, FM_MARK_CHANGED);
     }
     if (turns) {
         fm_exchange_agent(world, agent, command->new_team);

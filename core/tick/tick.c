@@ -209,6 +209,7 @@ static void stage_observe(struct fm_tick *t)
                          observe_teams, world);
     for (uint32_t i = 0; i < fm_mark_words(world); i++) {
         world->agents.marks[i].of[FM_MARK_CHANGED] = 0;
+        world->agents.marks[i].of[FM_MARK_STATE] = 0;
     }
     world->interval.streamed = true;
 }

@@ -211,12 +211,14 @@ static void note_open(const fm_world *world, uint32_t team, struct fm_view_delta
     if (!is_shown(delta, slot)) {
         delta->entered[delta->entered_count++] = look_of(world, team, delta, agent, true);
         set_shown(delta, slot, true);
-    } else if (fm_agent_is_marked(world, slot, FM_MARK_CHANGED)) {
+    } else if (fm_agent_is_marked(world, slot, FM_MARK_CHANGED) ||
+               fm_agent_is_marked(world, slot, FM_MARK_STATE)) {
         delta->changed[delta->changed_count++] = look_of(world, team, delta, agent, false);
     }
 }
 
-// An agent of others that was in view: still there, or gone into the fog.
+// An agent of others that was in view: still there, or gone into the fog. That its state is another
+// is not told, so not even by an entry that says the same as before.
 static void note_sighted(const fm_world *world, uint32_t team, struct fm_view_delta *delta,
                          uint32_t slot)
 {
@@ -422,7 +424,8 @@ static inline uint64_t open_marks(const fm_world *world, uint32_t team,
                                   const struct fm_view_delta *delta, uint32_t word)
 {
     const struct fm_agent_marks *marks = &world->agents.marks[word];
-    return marks->of[FM_MARK_LIVE] & (marks->of[FM_MARK_CHANGED] | ~delta->shown[word]) &
+    return marks->of[FM_MARK_LIVE] &
+           (marks->of[FM_MARK_CHANGED] | marks->of[FM_MARK_STATE] | ~delta->shown[word]) &
            (team == FM_ALL_TEAMS ? UINT64_MAX : delta->own[word]);
 }
 

@@ -17,7 +17,11 @@
 //                                                              none of these is left
 //   STEPPED     a step in this tick                            move, observe
 //   OVER        move: its leg is over, or may be               move, serially
-//   CHANGED     moved, or another state                        observe, which clears it
+//   CHANGED     born, moved, another team or class, another    observe, which clears it
+//               tag that others are told: what everybody sees
+//               who sees it
+//   STATE       another state or tag: what only its owner is   observe, which clears it
+//               told
 //   REHASH      something that the digest counts has changed   digest, which clears it
 //
 // Threads: serial stages set any; in a parallel stage a worker has whole words to itself.
@@ -37,6 +41,7 @@ typedef enum fm_agent_mark {
     FM_MARK_STEPPED,
     FM_MARK_OVER,
     FM_MARK_CHANGED,
+    FM_MARK_STATE,
     FM_MARK_REHASH,
     FM_MARK_COUNT,
 } fm_agent_mark;

@@ -218,7 +218,7 @@ FM_WORLD_INLINE void fm_agent_set_state(fm_world *world, struct fm_agent *agent,
 {
     if (agent->state != state) {
         agent->state = (uint8_t)state;
-        fm_agent_mark_set(world, agent, FM_MARK_CHANGED);
+        fm_agent_mark_set(world, agent, FM_MARK_STATE);
         fm_agent_mark_set(world, agent, FM_MARK_REHASH);
         fm_agent_mark_set(world, agent,
                           state == FM_AGENT_MOVING ? FM_MARK_UNDER_WAY : FM_MARK_ATTEND);

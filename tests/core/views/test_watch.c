@@ -4,6 +4,9 @@
 // and cells edited at random. In one tick in three there is no memory. A client that gets all
 // changes, and the whole view after incomplete ones, must always agree with the world. The ends of
 // orders, which are sent once, are sent in those ticks, too, or reported as lost.
+//
+// An entry of somebody else's agent says something new in every case: what only its owner may know
+// sends none.
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
@@ -88,7 +91,12 @@ static void show_whole(struct mirror *mirror, const fm_world *world, uint32_t te
     }
 }
 
-static void tell_changes(struct mirror *mirror, const fm_changes *changes)
+static bool is_same_to_others(const fm_agent_look *a, const fm_agent_look *b)
+{
+    return a->cell == b->cell && a->team == b->team && a->class_index == b->class_index;
+}
+
+static void tell_changes(struct mirror *mirror, const fm_changes *changes, uint32_t team)
 {
     for (uint32_t i = 0; i < changes->left_count; i++) {
         if (changes->left[i].reason == FM_LEAVE_DIED) {
@@ -106,6 +114,8 @@ static void tell_changes(struct mirror *mirror, const fm_changes *changes)
     for (uint32_t i = 0; i < changes->changed_count; i++) {
         uint32_t at = find(mirror, changes->changed[i].name);
         assert_int_not_equal(at, UINT32_MAX);
+        assert_true(team == FM_ALL_TEAMS || changes->changed[i].team == team ||
+                    !is_same_to_others(&mirror->agents[at], &changes->changed[i]));
         mirror->agents[at] = changes->changed[i];
     }
     for (uint32_t i = 0; i < changes->cell_count; i++) {
@@ -179,7 +189,7 @@ static void tell(struct mirror *mirror, const fm_world *world, uint32_t team)
         mirror->caught_up_count++;
         show_whole(mirror, world, team);
     } else {
-        tell_changes(mirror, &changes);
+        tell_changes(mirror, &changes, team);
     }
     check(mirror, world, team);
 }
@@ -355,6 +365,74 @@ static fm_leave_reason reason_of_death(bool observer_dies_too)
     return reason;
 }
 
+// Applies a command to the agent of team 2, runs a tick and returns the entries that team 1 gets.
+static uint32_t entries_after(struct scene *scene, fm_command command, bool *tells_tag)
+{
+    command.agents = &scene->agents[1];
+    command.agent_count = 1;
+    fm_command_result result = {0};
+    fm_world_apply(scene->world, &command, &result);
+    assert_int_equal(result.status, FM_OK);
+    fm_tick_report report;
+    fm_tick_run(scene->world, NULL, 1000, NULL, &report);
+    assert_true(fm_world_changes(scene->world, 2).changed_count <= 1);
+    fm_changes changes = fm_world_changes(scene->world, 1);
+    assert_int_equal(changes.entered_count + changes.left_count, 0);
+    *tells_tag = changes.changed_count > 0 && changes.changed[0].tells_tag;
+    return changes.changed_count;
+}
+
+// Team 1 watches an agent of team 2 that stands.
+static void what_only_the_owner_knows_sends_nothing(void **state)
+{
+    (void)state;
+    static struct scene scene;
+    static const uint8_t tags[] = "axe";
+    scene.random = fm_random_seed(1);
+    make_world(&scene);
+    for (uint32_t team = 1; team <= 2; team++) {
+        fm_cell cell = fm_cell_at(3, 2 + team);
+        fm_command command = {
+            .kind = FM_COMMAND_SPAWN, .team = team, .cells = &cell, .cell_count = 1};
+        fm_command_result result = {.spawned = &scene.agents[team - 1]};
+        fm_world_apply(scene.world, &command, &result);
+        assert_int_equal(result.status, FM_OK);
+    }
+    fm_tick_report report;
+    fm_tick_run(scene.world, NULL, 1000, NULL, &report);
+    fm_cell here = fm_cell_at(3, 4), wall = fm_cell_at(20, 20), there = fm_cell_at(3, 5);
+    const struct {
+        fm_command command;
+        uint32_t entries;
+        bool tells_tag;
+    } steps[] = {
+        {{.kind = FM_COMMAND_ORDER, .order = FM_ORDER_HOLD}, 0, false},
+        {{.kind = FM_COMMAND_ORDER, .order = FM_ORDER_STOP}, 0, false},
+        {{.kind = FM_COMMAND_SET, .set = FM_SET_FROZEN, .frozen = true}, 0, false},
+        {{.kind = FM_COMMAND_ORDER, .order = FM_ORDER_MOVE, .cells = &wall, .cell_count = 1},
+         0,
+         false},
+        {{.kind = FM_COMMAND_ORDER, .order = FM_ORDER_STOP}, 0, false},
+        {{.kind = FM_COMMAND_SET, .set = FM_SET_SPEED, .speed = 1000}, 0, false},
+        {{.kind = FM_COMMAND_SET, .set = FM_SET_TAG, .tag = tags, .tag_size = 1}, 0, false},
+        {{.kind = FM_COMMAND_PLACE, .cells = &here, .cell_count = 1}, 0, false},
+        {{.kind = FM_COMMAND_SET, .set = FM_SET_TAG_SHOWN, .tag_shown = true}, 1, true},
+        {{.kind = FM_COMMAND_SET, .set = FM_SET_TAG_SHOWN, .tag_shown = true}, 0, false},
+        {{.kind = FM_COMMAND_SET, .set = FM_SET_TAG, .tag = tags, .tag_size = 1}, 0, false},
+        {{.kind = FM_COMMAND_SET, .set = FM_SET_TAG, .tag = tags, .tag_size = 2}, 1, true},
+        {{.kind = FM_COMMAND_SET, .set = FM_SET_TAG_SHOWN, .tag_shown = false}, 1, true},
+        {{.kind = FM_COMMAND_SET, .set = FM_SET_TAG, .tag = tags, .tag_size = 3}, 0, false},
+        {{.kind = FM_COMMAND_PLACE, .cells = &there, .cell_count = 1}, 1, false},
+    };
+    for (uint32_t i = 0; i < FM_COUNT_OF(steps); i++) {
+        bool tells_tag;
+        assert_int_equal(entries_after(&scene, steps[i].command, &tells_tag), steps[i].entries);
+        assert_int_equal(tells_tag, steps[i].tells_tag);
+    }
+    fm_world_destroy(scene.world);
+    assert_int_equal(scene.memory.held, 0);
+}
+
 static void a_death_is_told_to_those_who_see_it(void **state)
 {
     (void)state;
@@ -402,6 +480,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_death_is_told_to_those_who_see_it),
         cmocka_unit_test(room_for_many_cells_is_given_back),
+        cmocka_unit_test(what_only_the_owner_knows_sends_nothing),
         cmocka_unit_test(views_catch_up_after_memory_was_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
