@@ -6,12 +6,13 @@
 #include <string.h>
 
 #define NAME_WIDTH 34
+#define TEXT_SIZE  48
 
 static char *next_text(void)
 {
-    static char texts[4][48];
+    static char texts[FM_REPORT_TEXTS][TEXT_SIZE];
     static unsigned turn;
-    return texts[turn++ % 4];
+    return texts[turn++ % FM_REPORT_TEXTS];
 }
 
 const char *fm_report_grouped(uint64_t number)
@@ -39,7 +40,7 @@ const char *fm_report_size(uint64_t bytes)
         unit++;
     }
     char *text = next_text();
-    snprintf(text, 48, unit == 0 ? "%.0f %s" : "%.1f %s", size, units[unit]);
+    snprintf(text, TEXT_SIZE, unit == 0 ? "%.0f %s" : "%.1f %s", size, units[unit]);
     return text;
 }
 

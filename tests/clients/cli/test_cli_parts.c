@@ -9,6 +9,7 @@
 #include "clients/cli/base/canvas.h"
 #include "clients/cli/base/colours.h"
 #include "clients/cli/base/parse.h"
+#include "clients/cli/base/report.h"
 #include "clients/cli/watch/paint.h"
 #include "core/base/random.h"
 
@@ -47,6 +48,17 @@ static void test_numbers_and_places(void **state)
                 rect.height == 4);
     assert_false(fm_parse_rect("1,2,0,4", &rect) || fm_parse_rect("1,2,3", &rect) ||
                  fm_parse_rect("1,2,3,4,5", &rect));
+}
+
+// `top` and `watch` print five in one line.
+static void test_many_figures_in_one_line(void **state)
+{
+    (void)state;
+    char line[160];
+    snprintf(line, sizeof line, "%s %s %s %s %s %s", fm_report_grouped(1234567),
+             fm_report_size(2048), fm_report_grouped(3), fm_report_size(5ull << 30),
+             fm_report_grouped(4000), fm_report_size(6));
+    assert_string_equal(line, "1,234,567 2.0 KiB 3 5.0 GiB 4,000 6 bytes");
 }
 
 static void test_lists_of_ids(void **state)
@@ -329,6 +341,7 @@ int main(void)
         cmocka_unit_test(test_the_selected_agent_stands_out),
         cmocka_unit_test(test_numbers_and_places),
         cmocka_unit_test(test_lists_of_ids),
+        cmocka_unit_test(test_many_figures_in_one_line),
         cmocka_unit_test(test_text_cannot_steer_the_terminal),
         cmocka_unit_test(test_text_is_cut_at_the_edge),
         cmocka_unit_test(test_any_map_on_any_canvas),
