@@ -204,6 +204,7 @@ static void fill_in(const struct fm_planner *planner, fm_top_row *row)
 {
     row->bytes = planner->spec.ops->bytes(planner->self);
     fm_planner_spec_format(&planner->spec, row->planner, sizeof row->planner);
+    row->runs = fm_planner_runs(planner);
 }
 
 static uint32_t top_planners(const fm_world *world, fm_top_row *rows, uint32_t capacity)

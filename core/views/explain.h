@@ -77,7 +77,8 @@ typedef enum fm_top {
 #define FM_TOP_MAX 100u // rows
 
 typedef struct fm_top_row {
-    uint64_t cost;  // what rows are ordered by: expansions per tick lately x 256; EDITS: expansions
+    uint64_t cost;  // what rows are ordered by: expansions per tick lately x 256, AGENTS: divided
+                    // by those who share the search; EDITS: expansions
     uint64_t total; // expansions since the search or the team began; EDITS: as cost
     fm_agent_id agent; // AGENTS: it, or the first of those who share its search; PLANNERS: one of
                        // those it leads
@@ -87,6 +88,7 @@ typedef struct fm_top_row {
     uint64_t tick;     // EDITS: when
     fm_cell cell;      // goal; EDITS: one of the cells; TEAMS: FM_CELL_NONE
     char planner[FM_PLANNER_SPEC_SIZE]; // AGENTS, PLANNERS
+    const char *runs;                   // the same: name of the planner that searches now; static
 } fm_top_row;
 
 /// The most expensive first; equal ones in the order of their slots.

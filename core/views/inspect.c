@@ -25,12 +25,6 @@ static const struct fm_planner *leading_planner(const fm_world *world, const str
     return agent->planner == FM_SLOT_NONE ? NULL : &fm_world_planners(world)->slots[agent->planner];
 }
 
-static const fm_planner_ops *running(const struct fm_planner *planner)
-{
-    const fm_planner_ops *ops = planner->spec.ops;
-    return ops->runs == NULL ? ops : ops->runs(planner->self);
-}
-
 fm_status fm_world_describe(const fm_world *world, fm_agent_id id, fm_agent_report *report)
 {
     const struct fm_agent *agent = fm_world_find(world, id);
@@ -67,7 +61,7 @@ fm_status fm_world_describe(const fm_world *world, fm_agent_id id, fm_agent_repo
     report->planner_runs = "";
     const struct fm_planner *planner = leading_planner(world, agent);
     if (planner != NULL) {
-        report->planner_runs = running(planner)->name;
+        report->planner_runs = fm_planner_runs(planner);
         report->planner_agents = planner->users;
         report->planner_expansions = planner->expansions;
         report->planner_recent = fm_planner_recent(planner, fm_world_tick(world));

@@ -387,6 +387,12 @@ void fm_planner_redirect(fm_world *world, struct fm_agent *agent, fm_cell goal)
     fm_planner_wake(world, slot);
 }
 
+const char *fm_planner_runs(const struct fm_planner *planner)
+{
+    const fm_planner_ops *ops = planner->spec.ops;
+    return (ops->runs == NULL ? ops : ops->runs(planner->self))->name;
+}
+
 uint64_t fm_planner_recent(const struct fm_planner *planner, uint64_t tick)
 {
     uint64_t recent = planner->recent;

@@ -105,6 +105,9 @@ void fm_planner_redirect(fm_world *world, struct fm_agent *agent, fm_cell goal);
 /// Recent cost of a planner's searches, as of a tick: expansions per tick x 256, smoothed.
 uint64_t fm_planner_recent(const struct fm_planner *planner, uint64_t tick);
 
+/// Name of the planner that searches now: its own, or of `auto` that of the one that it chose.
+const char *fm_planner_runs(const struct fm_planner *planner);
+
 /// Ends the search of every planner of the teams that are marked (fm_team.forgets), without ending
 /// the planner, and clears the marks.
 void fm_planners_forget(fm_world *world);

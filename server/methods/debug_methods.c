@@ -547,7 +547,7 @@ void fm_answer_debug_top(msgpack_packer *packer, const fm_job *job)
             fm_pack_key_cells(packer, "cell", &row->cell, 1);
             continue;
         }
-        msgpack_pack_map(packer, 8);
+        msgpack_pack_map(packer, 9);
         fm_pack_key_real(packer, "per_tick", (double)row->cost / 256);
         fm_pack_key_uint(packer, "expansions", row->total);
         fm_pack_key_uint(packer, "agent", fm_agent_id_pack(row->agent));
@@ -556,6 +556,7 @@ void fm_answer_debug_top(msgpack_packer *packer, const fm_job *job)
         fm_pack_key_uint(packer, "bytes", row->bytes);
         fm_pack_key_cells(packer, "goal", &row->cell, row->cell != FM_CELL_NONE);
         fm_pack_key_text(packer, "planner", row->planner);
+        fm_pack_key_text(packer, "runs", row->runs == NULL ? "" : row->runs);
     }
 }
 

@@ -165,6 +165,21 @@ def who_share_a_search_are_one_row():
         assert {(row["agent"], row["agents"]) for row in rows} == {(agents[0], 1), (agents[1], 11)}, rows
 
 
+def the_planner_that_auto_has_chosen():
+    with Server() as server:
+        client = server.connect()
+        world, team = make_world(client, planner="auto")
+        agent, = client.call("agent.spawn", world=world, team=team, cells=[5, 5])["agents"]
+        client.call("agent.order", world=world, agents=[agent], kind="move", goal=[30, 38])
+        step(client, world)
+        inspected = client.call("debug.inspect", world=world, agent=agent)
+        assert inspected["runs"] not in ("", "auto"), inspected
+        for by in "agents", "planners":
+            row, = client.call("debug.top", world=world, by=by)["rows"]
+            assert (row["planner"], row["runs"]) == ("auto", inspected["runs"]), row
+        assert client.call("debug.top", world=world, by="teams")["rows"][0]["runs"] == ""
+
+
 def a_followed_agent():
     with Server() as server:
         client, other = server.connect(), server.connect()
@@ -332,5 +347,5 @@ def planners_side_by_side():
 
 if __name__ == "__main__":
     run([orders_are_remembered, what_blocks_it, who_blocks_it, who_is_stuck, replans_and_their_cause,
-         the_most_expensive_first, who_share_a_search_are_one_row, a_followed_agent, what_a_channel_tells,
-         another_planner, planners_side_by_side])
+         the_most_expensive_first, who_share_a_search_are_one_row, the_planner_that_auto_has_chosen,
+         a_followed_agent, what_a_channel_tells, another_planner, planners_side_by_side])

@@ -24,13 +24,18 @@
 static const struct view {
     int key;
     const char *by, *heading;
+    const char *none; // when there are no rows
 } views[] = {
     {'a', "agents",
-     "EXPANSIONS/TICK    EXPANSIONS       AGENT  TEAM  SHARED      MEMORY  GOAL         PLANNER"},
+     "EXPANSIONS/TICK  SEARCH SO FAR       AGENT  TEAM  SHARED      MEMORY  GOAL         PLANNER",
+     "No agent has a search."},
     {'p', "planners",
-     "EXPANSIONS/TICK    EXPANSIONS   ONE AGENT  TEAM  SHARED      MEMORY  GOAL         PLANNER"},
-    {'t', "teams", "EXPANSIONS/TICK    EXPANSIONS              TEAM  AGENTS      MEMORY"},
-    {'e', "edits", "     EXPANSIONS          TICK       CELLS  ONE OF THEM"},
+     "EXPANSIONS/TICK  SEARCH SO FAR   ONE AGENT  TEAM  SHARED      MEMORY  GOAL         PLANNER",
+     "No agent has a search."},
+    {'t', "teams", "EXPANSIONS/TICK         SO FAR              TEAM  AGENTS      MEMORY",
+     "There is no team yet."},
+    {'e', "edits", "     EXPANSIONS          TICK       CELLS  ONE OF THEM",
+     "Nobody has edited the map lately."},
 };
 
 static void format_cell(const msgpack_object *row, const char *name, char *text, size_t size)
@@ -45,7 +50,7 @@ static void format_cell(const msgpack_object *row, const char *name, char *text,
 
 static void format_row(const struct view *view, const msgpack_object *row, char *line)
 {
-    char cell[32], planner[128];
+    char cell[32], planner[128] = "";
     if (view->key == 'e') {
         format_cell(row, "cell", cell, sizeof cell);
         snprintf(line, LINE_SIZE, "%15s  %12llu  %10s  %s",
@@ -59,8 +64,10 @@ static void format_row(const struct view *view, const msgpack_object *row, char 
         snprintf(agent, sizeof agent, "%llu", (unsigned long long)fm_object_uint(row, "agent", 0));
     }
     format_cell(row, "goal", cell, sizeof cell);
-    fm_object_text(row, "planner", planner, sizeof planner);
-    snprintf(line, LINE_SIZE, "%15.1f  %12s  %10s  %4llu  %6llu  %10s  %-11s  %s",
+    if (view->key != 't') {
+        fm_report_inspected_planner(row, planner, sizeof planner);
+    }
+    snprintf(line, LINE_SIZE, "%15.1f  %13s  %10s  %4llu  %6llu  %10s  %-11s  %s",
              fm_object_real(row, "per_tick", 0),
              fm_report_grouped(fm_object_uint(row, "expansions", 0)), agent,
              (unsigned long long)fm_object_uint(row, "team", 0),
@@ -108,6 +115,9 @@ static int print_once(fm_cli *cli, uint64_t world, const struct view *view, uint
         format_row(view, &list.elements[i], line);
         puts(line);
     }
+    if (list.count == 0) {
+        puts(view->none);
+    }
     return 0;
 }
 
@@ -147,6 +157,9 @@ static void draw(fm_cli *cli, uint64_t world, const struct view *view)
     for (uint32_t i = 0; i < list.count; i++) {
         format_row(view, &list.elements[i], line);
         mvaddnstr(4 + (int)i, 0, line, COLS);
+    }
+    if (list.count == 0) {
+        mvaddnstr(4, 0, view->none, COLS);
     }
     refresh();
 }
@@ -201,7 +214,10 @@ const fm_cli_command fm_cli_top = {
     .details =
         "Shows the most expensive agents, planners, teams or edits, every second. The keys\n"
         "a, p, t and e choose, q ends it. Without a terminal it prints one table. Agents that\n"
-        "share one search are one row, with the first of them; SHARED says how many they are.",
+        "share one search are one row, with the first of them; SHARED says how many they are.\n"
+        "EXPANSIONS/TICK is of lately, and by agents one agent's part of its search; all since\n"
+        "the search began, and MEMORY, are the whole search's. `auto (NAME)` is a planner that\n"
+        "auto has chosen. EXPANSIONS of an edit are those of all searches in the next tick.",
     .examples = "fogmarch top\n"
                 "fogmarch top --by teams --once",
     .options = top_options,

@@ -529,8 +529,10 @@ DebugCompare = TypedDict('DebugCompare', {
 # What debug.top answers.
 DebugTop = TypedDict('DebugTop', {
     # the most expensive first, of agents that share one search the first of them: per_tick
-    # (expansions, smoothed), expansions, agent, team, agents, bytes, goal, planner; of edits:
-    # tick, expansions (of all searches in the tick that followed), cells, cell
+    # (expansions, smoothed; by agents an agent's part of its search's), expansions (of the whole
+    # search), agent, team, agents (who share it), bytes, goal, planner, runs (as in
+    # debug.inspect); of edits: tick, expansions (of all searches in the tick that followed),
+    # cells, cell
     'rows': list[dict[str, Any]],
 })
 

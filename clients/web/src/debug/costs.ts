@@ -8,14 +8,20 @@ import { choice, count, facts, group, make } from "../common/dom.js";
 const ROWS = 10;
 
 const COLUMNS = {
-  agents: ["agent", "team", "per_tick", "expansions", "planner"],
+  agents: ["agent", "team", "agents", "per_tick", "expansions", "planner"],
   planners: ["agent", "team", "agents", "per_tick", "expansions", "bytes", "goal", "planner"],
   teams: ["team", "agents", "per_tick", "expansions"],
   edits: ["tick", "cells", "expansions", "cell"],
 } as const;
 type By = keyof typeof COLUMNS;
 
-const TITLES: Record<string, string> = { per_tick: "per tick", cell: "first cell" };
+const OF_SEARCHES = { agents: "shared by", per_tick: "per tick", expansions: "search so far" };
+const TITLES: Record<By, Record<string, string>> = {
+  agents: { ...OF_SEARCHES, per_tick: "its part per tick" },
+  planners: OF_SEARCHES,
+  teams: { per_tick: "per tick", expansions: "so far" },
+  edits: { cell: "first cell" },
+};
 
 function written(name: string, value: unknown): string {
   if (Array.isArray(value)) {
@@ -23,6 +29,12 @@ function written(name: string, value: unknown): string {
   }
   return typeof value === "number" && name === "per_tick" ? value.toFixed(1)
     : typeof value === "number" && name !== "agent" ? count(value) : String(value ?? "");
+}
+
+/** A planner, and the one that it chose: "auto (goal-field)"; of answers to debug.inspect and debug.top. */
+export function plannerOf(answer: Readonly<Record<string, unknown>>): string {
+  const [planner, runs] = [String(answer["planner"] ?? ""), String(answer["runs"] ?? "")];
+  return runs === "" || planner.split(":")[0] === runs ? planner : `${planner} (${runs})`;
 }
 
 export class Costs {
@@ -70,9 +82,9 @@ export class Costs {
   private show(by: By, rows: readonly Record<string, unknown>[]): void {
     const columns = COLUMNS[by];
     this.table.replaceChildren(
-      make("tr", {}, ...columns.map((name) => make("th", {}, TITLES[name] ?? name))),
+      make("tr", {}, ...columns.map((name) => make("th", {}, TITLES[by][name] ?? name))),
       ...rows.map((row) => make("tr", {}, ...columns.map((name) => {
-        const text = written(name, row[name]);
+        const text = name === "planner" ? plannerOf(row) : written(name, row[name]);
         const agent = Number(row["agent"] ?? 0);
         return make("td", {}, name === "agent" && agent > 0
           ? make("button", { type: "button", onclick: () => this.select(agent) }, text) : text);

@@ -5,6 +5,7 @@ import type { Client } from "fogmarch";
 import { attempt, wordsFor } from "../common/connection.js";
 import { bytes, choice, count, facts, group, make } from "../common/dom.js";
 import type { MapView } from "../common/map-view.js";
+import { plannerOf } from "./costs.js";
 import { Explanation } from "./explanation.js";
 import { save, searchTrace } from "./export.js";
 import { needsDetails, OVERLAYS, SearchOverlay, type Overlay } from "./overlay.js";
@@ -201,7 +202,6 @@ export class Inspector {
     const cell = (list: readonly number[]): string =>
       list.length === 2 ? `${list[0]}, ${list[1]}` : "none";
     const tag = this.tagOf(result.agent);
-    const isItself = result.runs === "" || result.planner.split(":")[0] === result.runs;
     const waiting = result.queue_kinds.length === 0 ? "" : `, then ${result.queue_kinds.join(", ")}`;
     this.body.replaceChildren(facts([
       ["id", String(result.agent)],
@@ -213,7 +213,7 @@ export class Inspector {
       ["order", result.order === 0 ? "none" : `${result.order}: ${result.kind}${waiting}`],
       ["goal", cell(result.goal)],
       ["goes to instead", cell(result.substitute)],
-      ["planner", result.planner + (isItself ? "" : ` (${result.runs})`)],
+      ["planner", plannerOf(result)],
       ["plan", result.plan],
       ["shared by", count(result.sharers)],
       ["path", `${result.path.length / 2} cells`],
