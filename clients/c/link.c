@@ -10,11 +10,25 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 // ---- beginning ----------------------------------------------------------------------------------
+
+// OpenSSL's own words for an error, without its numbers; the system's for an error of the system.
+static void describe(unsigned long code, char *reason, size_t size)
+{
+    const char *text =
+        ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code)) : ERR_reason_error_string(code);
+    if (text == NULL) {
+        ERR_error_string_n(code, reason, size);
+    } else {
+        snprintf(reason, size, "%s", text);
+    }
+}
 
 static fm_status fail(fm_client_error *error, const char *what, const SSL *ssl)
 {
@@ -25,7 +39,7 @@ static fm_status fail(fm_client_error *error, const char *what, const SSL *ssl)
         snprintf(reason, sizeof reason, "the certificate: %s",
                  X509_verify_cert_error_string(verdict));
     } else if (code != 0) {
-        ERR_error_string_n(code, reason, sizeof reason);
+        describe(code, reason, sizeof reason);
     }
     ERR_clear_error();
     return fm_client_error_set(error, FM_ERR_IO, "%s: %s", what, reason);
@@ -70,7 +84,9 @@ static fm_status connect_ssl(SSL *ssl, int fd, uint32_t timeout_ms, fm_client_er
         int64_t left_ms = end_ms - now_ms();
         struct pollfd poller = {.fd = fd, .events = events};
         if (events == 0) {
-            return fail(error, "no TLS with the server", ssl);
+            return SSL_get_verify_result(ssl) == X509_V_OK
+                       ? fail(error, "no TLS with the server, which may not speak it", ssl)
+                       : fail(error, "no TLS with the server", ssl);
         }
         if (left_ms <= 0) {
             return fm_client_error_set(error, FM_ERR_IO, "no TLS with the server: %s",

@@ -6,6 +6,7 @@
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,12 +38,24 @@ static uint8_t gather[PLAIN_SIZE]; // of one message that is being sent
 
 // ---- files --------------------------------------------------------------------------------------
 
+// OpenSSL's own words for an error, without its numbers; the system's for an error of the system.
+static void describe_code(unsigned long code, char *reason, size_t size)
+{
+    const char *text =
+        ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code)) : ERR_reason_error_string(code);
+    if (text == NULL) {
+        ERR_error_string_n(code, reason, size);
+    } else {
+        snprintf(reason, size, "%s", text);
+    }
+}
+
 static void describe_error(const char *file, char *error)
 {
     char reason[160] = "unknown reason";
     unsigned long code = ERR_get_error();
     if (code != 0) {
-        ERR_error_string_n(code, reason, sizeof reason);
+        describe_code(code, reason, sizeof reason);
     }
     ERR_clear_error();
     snprintf(error, FM_TLS_ERROR_SIZE, "%.80s: %s", file, reason);
@@ -357,7 +370,7 @@ static void give_up(struct tls_transport *tls, const char *what)
     char reason[160] = "broken off";
     unsigned long code = ERR_get_error();
     if (code != 0) {
-        ERR_error_string_n(code, reason, sizeof reason);
+        describe_code(code, reason, sizeof reason);
     }
     ERR_clear_error();
     fm_log_limited(&site, FM_LOG_WARNING, what, fm_log_text("peer", tls->base.peer),

@@ -169,7 +169,12 @@ void fm_cli_connect(fm_cli *cli)
     if (status != FM_OK) {
         fm_cli_die(cli, "%s", error.message);
     }
-    if (fm_client_hello(cli->client, &cli->welcome) != FM_OK) {
+    status = fm_client_hello(cli->client, &cli->welcome);
+    if (status == FM_ERR_IO && !cli->tls) {
+        fm_cli_die(cli, "%s: %s; if it speaks TLS: --tls, or --tls-ca FILE", cli->address,
+                   fm_client_error_last(cli->client)->message);
+    }
+    if (status != FM_OK) {
         fm_cli_die_of_client(cli);
     }
 }

@@ -164,7 +164,8 @@ static void read_operand(fm_cli *cli, const struct order_words *words, struct re
         return;
     case ONE_PLACE:
         if (!read_places(text, 1, request)) {
-            fm_cli_usage_error(cli, "%s where? X,Y comes next, not '%s'", words->kind, text);
+            fm_cli_usage_error(cli, "%s where? X,Y comes next, each 0 to %u, not '%s'", words->kind,
+                               FM_SIDE_MAX - 1u, text);
         }
         return;
     case PLACES:

@@ -19,7 +19,8 @@ static fm_cell read_cell(fm_cli *cli, const char *text)
 {
     fm_cell cell = 0;
     if (!fm_parse_cell(text, &cell)) {
-        fm_cli_usage_error(cli, "'%s' is not of the form X,Y", text);
+        fm_cli_usage_error(cli, "'%s' is not of the form X,Y, each 0 to %u", text,
+                           FM_SIDE_MAX - 1u);
     }
     return cell;
 }

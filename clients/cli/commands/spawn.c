@@ -24,7 +24,8 @@ static struct places read_places(fm_cli *cli)
     struct places places = {.cells = fm_cli_need(cli, malloc(FM_CLI_GIVEN_MAX * sizeof(fm_cell)))};
     for (const char *at; (at = fm_cli_value_at(cli, "at", places.count)) != NULL; places.count++) {
         if (!fm_parse_cell(at, &places.cells[places.count])) {
-            fm_cli_usage_error(cli, "--at: '%s' is not of the form X,Y", at);
+            fm_cli_usage_error(cli, "--at: '%s' is not of the form X,Y, each 0 to %u", at,
+                               FM_SIDE_MAX - 1u);
         }
     }
     return places;
@@ -141,7 +142,8 @@ static struct places draw_places(fm_cli *cli, uint64_t world, uint32_t count)
         fm_cli_usage_error(cli, "--rect: '%s' is not of the form X,Y,WIDTH,HEIGHT", rect_text);
     }
     if (near_text != NULL && !fm_parse_cell(near_text, &near)) {
-        fm_cli_usage_error(cli, "--near: '%s' is not of the form X,Y", near_text);
+        fm_cli_usage_error(cli, "--near: '%s' is not of the form X,Y, each 0 to %u", near_text,
+                           FM_SIDE_MAX - 1u);
     }
     uint64_t base = fm_cli_uint(cli, "base", 1, 8, 0);
     if (base != 0) {
