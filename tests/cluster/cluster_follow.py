@@ -104,7 +104,7 @@ def go_where_their_world_is(take_away):
             for follower in running:
                 assert follower.line() == {"ready": True}
             status = command("cluster", "status", "--connect", f"127.0.0.1:{other.port}")
-            assert "takes worlds, asked" in status and "arena" in status and "running" in status, status
+            assert "takes worlds, answers this" in status and "arena" in status and "running" in status, status
             # By the command line, through the node that does not have the world.
             command("cluster", "move", "arena", other.name, "--connect", f"127.0.0.1:{other.port}")
             for follower in running:

@@ -387,7 +387,8 @@ class CliTest(unittest.TestCase):
         self.assertEqual([row["agent"] for row in top], [1])
         self.assertEqual(top[0]["goal"], [9, 4])
         self.assertRegex(self.cli("top", "--by", "teams"), r"(?m)^ +[\d.]+ +\d+ +1 +2 +[\d.]+ KiB")
-        self.assertRegex(self.cli("top", "--by", "edits"), r"^ +EXPANSIONS +TICK")
+        self.assertRegex(self.cli("top", "--by", "edits"), r"^ +EXPANSIONS +TICK.*\nNobody has edited the map lately\.\n$")
+        self.assertRegex(self.cli("top"), r"(?m) 9,4 +auto \([a-z-]+\)$")
         self.refuse(2, "--by: 'colour' is not one of", "top", "--by", "colour")
         self.refuse(2, "is not an agent's id", "explain", "bob")
 

@@ -27,7 +27,7 @@ static void print_nodes(fm_numbers nodes, const char *here)
                (unsigned long long)fm_object_uint(node, "worlds", 0),
                fm_report_grouped(fm_object_uint(node, "agents", 0)), load,
                fm_object_bool(node, "draining", false) ? "draining" : "takes worlds",
-               strcmp(name, here) == 0 ? ", asked" : "");
+               strcmp(name, here) == 0 ? ", answers this" : "");
     }
 }
 
@@ -99,7 +99,7 @@ static int print_status(fm_cli *cli)
     print_worlds(fm_object_numbers(status, "worlds"));
     const msgpack_object *appends = fm_object_get(status, "appends");
     printf("\nNode %s: %s appends, %.1f ms each, %.1f at most; %s without an answer in time, %s "
-           "refused; %s worlds taken over\n",
+           "refused; worlds taken over: %s\n",
            node, fm_report_grouped(fm_object_uint(appends, "count", 0)),
            fm_object_real(appends, "mean_ms", 0), fm_object_real(appends, "max_ms", 0),
            fm_report_grouped(fm_object_uint(appends, "unknown", 0)),

@@ -152,7 +152,9 @@ const fm_cli_command fm_cli_inspect = {
     .summary = "show everything about one agent",
     .details =
         "Shows the state, order, planner, path, search and knowledge of the agent with this id.\n"
-        "`auto (NAME)` is a planner that auto has chosen. Of its search:\n"
+        "`auto (NAME)` is a planner that auto has chosen. Behind it stands what the search has:\n"
+        "found, a path to the goal; partial, a step that is sound, while the rest is still to be\n"
+        "searched or walked; running, nothing yet; unreachable; exhausted, no memory. Search:\n"
         "  open        cells that have a cost and wait for their expansion\n"
         "  closed      cells that the present search has expanded, whose cost is settled\n"
         "  expansions  work since the planner began, over all its searches. A goal field closes\n"

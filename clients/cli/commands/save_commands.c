@@ -76,11 +76,13 @@ static void print_loaded(const msgpack_object *result)
     char name[65], digest[17];
     fm_object_text(result, "name", name, sizeof name);
     fm_object_text(result, "digest", digest, sizeof digest);
-    printf("world %llu: %s, %llux%llu cells, after tick %llu, digest %s\n",
+    bool known = strspn(digest, "0") < strlen(digest); // not of a world of `replay seek --save`
+    printf("world %llu: %s, %llux%llu cells, after tick %llu%s%s\n",
            (unsigned long long)fm_object_uint(result, "world", 0), name,
            (unsigned long long)fm_object_uint(result, "width", 0),
            (unsigned long long)fm_object_uint(result, "height", 0),
-           (unsigned long long)fm_object_uint(result, "tick", 0), digest);
+           (unsigned long long)fm_object_uint(result, "tick", 0), known ? ", digest " : "",
+           known ? digest : "");
 }
 
 static int run_load(fm_cli *cli)

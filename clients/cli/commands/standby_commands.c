@@ -87,10 +87,12 @@ static int promote(fm_cli *cli)
 {
     const msgpack_object *result = fm_cli_call(cli, FM_METHOD_STANDBY_PROMOTE);
     if (!fm_cli_print_json(cli, result)) {
-        printf("It has taken over %llu worlds, in epoch %llu. Send clients here, and do not start\n"
-               "the other server again but as a standby of this one (--follow).\n",
-               (unsigned long long)fm_object_uint(result, "worlds", 0),
-               (unsigned long long)fm_object_uint(result, "epoch", 0));
+        uint64_t worlds = fm_object_uint(result, "worlds", 0);
+        printf(
+            "It has taken over %llu world%s, in epoch %llu. Send clients here, and do not start\n"
+            "the other server again but as a standby of this one (--follow).\n",
+            (unsigned long long)worlds, worlds == 1 ? "" : "s",
+            (unsigned long long)fm_object_uint(result, "epoch", 0));
     }
     return 0;
 }

@@ -7,6 +7,7 @@
 #include "clients/cli/base/report.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static int run_worlds(fm_cli *cli)
 {
@@ -22,21 +23,26 @@ static int run_worlds(fm_cli *cli)
                  : "This node has no world; 'fogmarch cluster status' lists those of the cluster.");
         return 0;
     }
+    bool counted = strcmp(cli->welcome.role, "player") != 0; // players are not told these
     printf("%6s  %-20s %11s %10s %8s %6s %8s %10s\n", "WORLD", "NAME", "SIZE", "TICK", "AGENTS",
            "TEAMS", "RATE", "BUDGET");
     for (uint32_t i = 0; i < worlds.count; i++) {
         const msgpack_object *world = &worlds.elements[i];
-        char name[65], size[24], rate[24];
+        char name[65], size[24], rate[24], agents[24] = "-", teams[24] = "-";
         fm_object_text(world, "name", name, sizeof name);
         snprintf(size, sizeof size, "%llux%llu",
                  (unsigned long long)fm_object_uint(world, "width", 0),
                  (unsigned long long)fm_object_uint(world, "height", 0));
         snprintf(rate, sizeof rate, "%g Hz", fm_object_real(world, "tick_hz", 0));
-        printf("%6llu  %-20s %11s %10llu %8llu %6llu %8s %7g ms\n",
+        if (counted) {
+            snprintf(agents, sizeof agents, "%llu",
+                     (unsigned long long)fm_object_uint(world, "agents", 0));
+            snprintf(teams, sizeof teams, "%llu",
+                     (unsigned long long)fm_object_uint(world, "teams", 0));
+        }
+        printf("%6llu  %-20s %11s %10llu %8s %6s %8s %7g ms\n",
                (unsigned long long)fm_object_uint(world, "world", 0), name, size,
-               (unsigned long long)fm_object_uint(world, "tick", 0),
-               (unsigned long long)fm_object_uint(world, "agents", 0),
-               (unsigned long long)fm_object_uint(world, "teams", 0),
+               (unsigned long long)fm_object_uint(world, "tick", 0), agents, teams,
                fm_object_bool(world, "paused", false) ? "paused" : rate,
                fm_object_real(world, "budget_ms", 0));
     }

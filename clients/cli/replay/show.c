@@ -59,13 +59,16 @@ static void print_summary(fm_replay *replay, uint64_t digest)
         printf(" %s %s", fm_report_grouped(counts.agents_by_state[i]), fm_agent_state_names[i]);
     }
     printf("\n%-12s %s given; ended:", "orders", fm_report_grouped(counts.orders_given));
+    bool any_ended = false;
     for (uint32_t i = 0; i < FM_END_COUNT; i++) {
         if (counts.orders_ended[i] > 0) {
             printf(" %s %s", fm_report_grouped(counts.orders_ended[i]), fm_order_end_names[i]);
+            any_ended = true;
         }
     }
-    printf("\n%-12s %s, %s; %s moves so far\n", "searches", fm_report_grouped(counts.planners),
-           fm_report_size(counts.search_bytes), fm_report_grouped(counts.moves));
+    printf("%s\n%-12s %s, %s; %s moves so far\n", any_ended ? "" : " none", "searches",
+           fm_report_grouped(counts.planners), fm_report_size(counts.search_bytes),
+           fm_report_grouped(counts.moves));
 }
 
 static void format_cell(fm_cell cell, char *text, size_t size)

@@ -165,12 +165,17 @@ static void draw_rates(fm_watch *watch)
     column = fm_canvas_printf(canvas, column, 2, COLOUR_TEXT, "%s/s in  ",
                               fm_report_size((uint64_t)pulse->bytes_per_second));
     column = fm_canvas_write(canvas, column, 2, COLOUR_DIM, "orders ended:");
+    bool none = true;
     for (uint32_t i = 0; i < FM_COUNT_OF(fm_order_end_names); i++) {
         if (watch->view->ended[i] > 0) {
             column =
                 fm_canvas_printf(canvas, column + 1, 2, COLOUR_TEXT, "%s %s",
                                  fm_report_grouped(watch->view->ended[i]), fm_order_end_names[i]);
+            none = false;
         }
+    }
+    if (none) {
+        fm_canvas_write(canvas, column + 1, 2, COLOUR_DIM, "none");
     }
 }
 
