@@ -115,12 +115,18 @@ void fm_http_pages_read_files(fm_http_pages *pages)
         find_folder(pages->hub->config, folder, sizeof folder) ? fm_http_files_read(folder) : NULL;
 }
 
+static bool is_page(fm_http_text path)
+{
+    return fm_http_text_is(path, "/") || fm_http_text_is(path, "/index.html") ||
+           fm_http_text_is(path, "/play.html");
+}
+
 static fm_http_answer answer_nothing(const fm_http_pages *pages, const fm_http_request *request)
 {
     return fm_http_answer_text(
         STATUS_NOT_FOUND, NULL,
-        pages->files == NULL && !pages->for_operators && fm_http_text_is(request->path, "/")
-            ? "The web client was not built with this server. With npm installed, run\n"
+        pages->files == NULL && !pages->for_operators && is_page(request->path)
+            ? "The web client was not built with this server. With npm (apt install npm), run\n"
               "    cmake --build --preset release --target web\n"
               "in the source folder, or name the folder of a built one with --web-root.\n"
             : "there is no such page\n");

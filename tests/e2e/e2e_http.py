@@ -549,8 +549,10 @@ def handshakes():
 def files():
     folder = os.path.join(os.path.dirname(os.path.abspath(__file__)))
     with WebServer("--web-root", folder) as server:
-        status, _, body = server.get("/")
-        assert status == 404 and "web client was not built" in body
+        for page in "/", "/index.html", "/play.html":
+            status, _, body = server.get(page)
+            assert status == 404 and "web client was not built" in body, page
+        assert "web client" not in server.get("/nothing")[2]
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, "root"))
         with open(os.path.join(folder, "root", "index.html"), "w") as file:
