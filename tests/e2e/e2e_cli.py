@@ -640,6 +640,7 @@ class CliTest(unittest.TestCase):
         self.refuse(2, "--team says whose paths heed it", "cost", "9", "0,0")
         self.refuse(2, "is not a cost in 0..249", "cost", "250", "0,0", "--team", 1)
         self.refuse(2, "is not of the form X,Y", "path", "0", "9,4")
+        self.refuse(2, "'9999,4' is not of the form X,Y, each 0 to 4095", "path", "0,0", "9999,4")
 
     def test_path_on_what_a_team_knows(self):
         self.cli("create", "small", "--map", self.map_file(), "--paused", "--sense-radius", 1)

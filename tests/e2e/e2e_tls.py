@@ -325,8 +325,9 @@ def command_line():
         assert untrusted.returncode == 1 and "certificate" in untrusted.stderr, untrusted.stderr
         plain = fogmarch("ping")
         assert plain.returncode == 1, "plaintext was answered"
+        assert "if it speaks TLS: --tls" in plain.stderr, plain.stderr
         missing = fogmarch("ping", "--tls-ca", "/nonexistent")
-        assert missing.returncode == 1 and "/nonexistent" in missing.stderr, missing.stderr
+        assert missing.returncode == 1 and "/nonexistent: No such file or dir" in missing.stderr, missing.stderr
         assert fogmarch("create", "w", "--generate", "open", "--tls-ca", case.ca).returncode == 0
         worlds = fogmarch("worlds", "--tls-ca", case.ca, "--json")
         assert '"name":"w"' in worlds.stdout.replace(" ", ""), worlds
@@ -334,6 +335,9 @@ def command_line():
         done = subprocess.run([program, "--connect", f"127.0.0.1:{server.port}", "ping", "--tls-ca",
                                "/etc/hostname"], capture_output=True, text=True, check=False)
         assert done.returncode == 1, done
+        done = subprocess.run([program, "--connect", f"127.0.0.1:{server.port}", "ping", "--tls"],
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 1 and "which may not speak it" in done.stderr, done
 
 
 def python_library():
