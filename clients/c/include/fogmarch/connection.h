@@ -77,7 +77,8 @@ fm_client_options fm_client_options_default(void);
 // of one view goes elsewhere, the program is notified by FM_NOTIFY_MOVED, with the address (`tcp`;
 // empty: none was found), and that view is over; the others go on. The same when a view cannot be
 // subscribed to again; the notification then has `error`, which says why. When the node is gone,
-// the client goes where its oldest view's world is.
+// the client goes where its oldest view's world is. A program may end a view at any time; while the
+// node does not have it, unsubscribe is answered FM_ERR_BAD_VALUE, and the view is over.
 
 /// Connects, trying each address that the host's name has.
 ///
