@@ -31,6 +31,7 @@
 // raises them; each reset uses up a stale tile or a change. So each move brings an agent nearer by
 // the cost of a step, and integers end at 0.
 
+#include "core/fields/field_starts.h"
 #include "core/fields/tile_field.h"
 #include "core/planners/goal_field.h"
 
@@ -57,16 +58,13 @@ struct goal_field {
     const fm_memory *memory;
     uint32_t period, horizon, full;
 
-    fm_cell *starts; // owned
-    uint32_t start_count, start_capacity;
+    fm_field_starts starts;
 
     enum phase phase;
     uint32_t cursor; // AUDIT: of tiles; SEATS: of starts
     uint32_t owed;   // units of work that were done and are not charged yet
     uint32_t raised; // AUDIT: the smallest distance that has become larger
     bool audits_all;
-    uint32_t farthest; // SEARCH: the largest distance of any start, if it is known
-    bool is_farthest_known;
     uint64_t freed_seen; // of the map, when the audit began
 
     // WALK: the path that is followed, and how many are left, its own included.
@@ -89,12 +87,9 @@ static bool has_horizon(const struct goal_field *f)
     return f->horizon != FM_HORIZON_NONE;
 }
 
-// No path from a cell that cannot be left, nor to one that cannot be entered.
 static bool is_hopeless(const struct goal_field *f, fm_cell start)
 {
-    const fm_view *view = f->field.view;
-    return start != f->field.goal &&
-           (fm_view_moves(view, start) == 0 || fm_view_is_blocked(view, f->field.goal));
+    return fm_field_start_is_hopeless(&f->field, start);
 }
 
 static bool is_freed(const struct goal_field *f)
@@ -135,12 +130,9 @@ static bool is_walked(const struct goal_field *f, fm_cell cell)
     return tile != NULL && tile->body != NULL && is_walked_in(tile, cell);
 }
 
-// How far a start is; FM_COST_INFINITE: not known.
 static uint32_t start_cost(const struct goal_field *f, fm_cell start)
 {
-    const fm_tile *tile = fm_tile_at(&f->field, start);
-    return tile != NULL && tile->body != NULL ? fm_tile_field_cost(&f->field, start)
-                                              : FM_COST_INFINITE;
+    return fm_field_start_cost(&f->field, start);
 }
 
 // ---- work ---------------------------------------------------------------------------------------
@@ -215,16 +207,11 @@ static void audit(struct goal_field *f, fm_slab *slab)
 
 // ---- SEATS --------------------------------------------------------------------------------------
 
-static fm_box box_of(const struct goal_field *f)
-{
-    return fm_box_around(f->starts, f->start_count);
-}
-
 static void seat(struct goal_field *f, fm_slab *slab)
 {
     uint32_t begin = f->cursor;
-    while (f->cursor < f->start_count) {
-        fm_tile *tile = fm_tile_at(&f->field, f->starts[f->cursor++]);
+    while (f->cursor < f->starts.count) {
+        fm_tile *tile = fm_tile_at(&f->field, f->starts.cells[f->cursor++]);
         if (tile == NULL || !tile->is_computed || tile->body != NULL) {
             continue;
         }
@@ -240,50 +227,12 @@ static void seat(struct goal_field *f, fm_slab *slab)
         return;
     }
     owe(f, (f->cursor - begin) / LOOKS_PER_UNIT);
-    fm_tile_field_aim(&f->field, box_of(f), slab);
-    f->is_farthest_known = false;
+    fm_tile_field_aim(&f->field, f->starts.box, slab);
+    fm_field_starts_doubt(&f->starts);
     go_to(f, PHASE_SEARCH);
 }
 
 // ---- SEARCH -------------------------------------------------------------------------------------
-
-// How far the search has to get for a start.
-static uint32_t wanted_cost(const struct goal_field *f, fm_cell start)
-{
-    return start == f->field.goal || is_hopeless(f, start) ? 0 : start_cost(f, start);
-}
-
-// The largest distance of any start; FM_COST_INFINITE while one has none. It changes only when a
-// tile is computed where one stands.
-static uint32_t farthest(struct goal_field *f)
-{
-    if (!f->is_farthest_known) {
-        f->farthest = 0;
-        for (uint32_t i = 0; i < f->start_count && f->farthest < FM_COST_INFINITE; i++) {
-            uint32_t cost = wanted_cost(f, f->starts[i]);
-            f->farthest = cost > f->farthest ? cost : f->farthest;
-        }
-        f->is_farthest_known = true;
-    }
-    return f->farthest;
-}
-
-static bool holds_start(const struct goal_field *f, const fm_tile *tile)
-{
-    fm_cell corner = fm_tile_corner(f->field.map, tile->number);
-    int32_t x = (int32_t)fm_cell_x(corner), y = (int32_t)fm_cell_y(corner);
-    int32_t last = (int32_t)FM_TILE_SIDE - 1;
-    const fm_box *box = &f->field.estimate.box; // around all starts
-    if (x > box->right || x + last < box->left || y > box->bottom || y + last < box->top) {
-        return false;
-    }
-    for (uint32_t i = 0; i < f->start_count; i++) {
-        if (fm_tile_of(f->field.map, f->starts[i]) == tile->number) {
-            return true;
-        }
-    }
-    return false;
-}
 
 static void begin_walks(struct goal_field *f)
 {
@@ -299,7 +248,7 @@ static void begin_walks(struct goal_field *f)
     f->walk_tiles_max = to_goal ? UINT32_MAX : f->horizon;
     f->checked_at = to_goal ? f->tick : f->checked_at;
     f->is_whole = true;
-    f->walks_left = f->start_count;
+    f->walks_left = f->starts.count;
     f->walk_cell = FM_CELL_NONE;
     FM_VALIDATE(f->field.is_exhausted || fm_tile_field_is_sound(&f->field));
     go_to(f, PHASE_WALK);
@@ -308,7 +257,7 @@ static void begin_walks(struct goal_field *f)
 static void search(struct goal_field *f, fm_slab *slab)
 {
     uint32_t least = fm_tile_field_least(&f->field);
-    if (f->field.queue.count == 0 || least >= farthest(f)) {
+    if (f->field.queue.count == 0 || least >= fm_field_starts_farthest(&f->starts, &f->field)) {
         begin_walks(f);
         return;
     }
@@ -318,11 +267,14 @@ static void search(struct goal_field *f, fm_slab *slab)
         return;
     }
     owe(f, TILE_UNITS);
-    bool is_seat = holds_start(f, tile);
-    f->is_farthest_known &= !is_seat;
+    bool is_seat = fm_field_starts_are_in(&f->starts, f->field.map, tile->number);
     if (!tile->is_computed || !fm_tile_is_stale(&f->field, tile)) {
+        fm_field_starts_note(&f->starts, tile->number);
         fm_tile_compute(&f->field, tile, is_seat, slab);
         return;
+    }
+    if (is_seat) {
+        fm_field_starts_doubt(&f->starts); // those inside may be farther, though no border is
     }
     uint32_t raised = fm_tile_refresh(&f->field, tile, is_seat, slab);
     if (raised < FM_COST_INFINITE) {
@@ -366,8 +318,8 @@ static void end_walk(struct goal_field *f, bool is_whole)
 // keep others from being checked.
 static void begin_walk(struct goal_field *f)
 {
-    f->walk_start %= f->start_count;
-    fm_cell start = f->starts[f->walk_start];
+    f->walk_start %= f->starts.count;
+    fm_cell start = f->starts.cells[f->walk_start];
     fm_tile *tile = fm_tile_at(&f->field, start);
     if (start == f->field.goal || start_cost(f, start) >= FM_COST_INFINITE) {
         if (tile != NULL && tile->body != NULL) {
@@ -491,11 +443,11 @@ static bool is_elsewhere(const struct goal_field *f, fm_cell start)
 static bool is_due(const struct goal_field *f)
 {
     bool is_elsewhere_somebody = false;
-    for (uint32_t i = 0; i < f->start_count; i++) {
-        if (is_urgent(f, f->starts[i])) {
+    for (uint32_t i = 0; i < f->starts.count; i++) {
+        if (is_urgent(f, f->starts.cells[i])) {
             return true;
         }
-        is_elsewhere_somebody |= is_elsewhere(f, f->starts[i]);
+        is_elsewhere_somebody |= is_elsewhere(f, f->starts.cells[i]);
     }
     if (f->tick - f->repaired_at < f->period) {
         return false;
@@ -539,7 +491,7 @@ static void goal_field_fini(void *self, fm_slab *slab)
     struct goal_field *f = self;
     fm_tile_field_fini(&f->field, slab);
     fm_tile_map_fini(&f->own_map, f->memory);
-    fm_memory_release(f->memory, f->starts, f->start_capacity * sizeof *f->starts);
+    fm_field_starts_fini(&f->starts, f->memory);
 }
 
 static void goal_field_set_goal(void *self, fm_cell goal, fm_slab *slab)
@@ -558,33 +510,16 @@ static void goal_field_forget(void *self, fm_slab *slab)
     forget_all(f, slab);
 }
 
-static bool reserve_starts(struct goal_field *f, uint32_t count)
-{
-    if (count > f->start_capacity) {
-        fm_cell *starts =
-            fm_memory_resize(f->memory, f->starts, f->start_capacity, count, sizeof *f->starts);
-        if (starts == NULL) {
-            return false;
-        }
-        f->starts = starts;
-        f->start_capacity = count;
-    }
-    return true;
-}
-
 static void goal_field_set_starts(void *self, const fm_cell *cells, uint32_t count)
 {
     struct goal_field *f = self;
-    bool are_same = count == f->start_count && memcmp(cells, f->starts, count * sizeof *cells) == 0;
+    bool are_same = count == f->starts.count &&
+                    (count == 0 || memcmp(cells, f->starts.cells, count * sizeof *cells) == 0);
     f->tick += 1;
-    f->is_farthest_known = false;
-    if (!are_same) {
-        if (!reserve_starts(f, count)) {
-            f->field.is_exhausted = true;
-            return;
-        }
-        memcpy(f->starts, cells, count * sizeof *cells);
-        f->start_count = count;
+    fm_field_starts_doubt(&f->starts);
+    if (!are_same && !fm_field_starts_set(&f->starts, cells, count, f->memory)) {
+        f->field.is_exhausted = true;
+        return;
     }
     switch (f->phase) {
     case PHASE_AUDIT:
@@ -672,8 +607,8 @@ static int urgency_of(fm_plan_state state)
 // Once all paths have been walked: no start is without a step, unless there is none.
 static fm_plan_state state_when_done(const struct goal_field *f)
 {
-    for (uint32_t i = 0; i < f->start_count; i++) {
-        fm_cell start = f->starts[i];
+    for (uint32_t i = 0; i < f->starts.count; i++) {
+        fm_cell start = f->starts.cells[i];
         if (start != f->field.goal && start_cost(f, start) >= FM_COST_INFINITE) {
             return FM_PLAN_UNREACHABLE;
         }
@@ -682,15 +617,24 @@ static fm_plan_state state_when_done(const struct goal_field *f)
     return is_proven ? FM_PLAN_FOUND : FM_PLAN_PARTIAL;
 }
 
+// What no start's state can be worse than.
+static fm_plan_state worst_state(const struct goal_field *f)
+{
+    return f->field.is_exhausted ? FM_PLAN_EXHAUSTED : FM_PLAN_RUNNING;
+}
+
+// While the search goes on, the first start that has no distance tells at once.
 static fm_plan_state state_of_all(const struct goal_field *f)
 {
     if (f->phase == PHASE_DONE && !f->field.is_exhausted) {
         return state_when_done(f);
     }
-    fm_plan_state worst = FM_PLAN_FOUND;
-    for (uint32_t i = 0; i < f->start_count; i++) {
-        fm_plan_state state = goal_field_state_at(f, f->starts[i]);
+    fm_plan_state worst = FM_PLAN_FOUND, limit = worst_state(f);
+    uint32_t count = f->starts.count, at = f->starts.waiting < count ? f->starts.waiting : 0;
+    for (uint32_t i = 0; i < count && worst != limit; i++) {
+        fm_plan_state state = goal_field_state_at(f, f->starts.cells[at]);
         worst = urgency_of(state) > urgency_of(worst) ? state : worst;
+        at = at + 1 == count ? 0 : at + 1;
     }
     return worst;
 }
@@ -805,7 +749,7 @@ static size_t goal_field_bytes(const void *self)
 {
     const struct goal_field *f = self;
     return sizeof *f + fm_tile_field_bytes(&f->field) + fm_tile_map_bytes(&f->own_map) +
-           f->start_capacity * sizeof *f->starts;
+           fm_field_starts_bytes(&f->starts);
 }
 
 const fm_planner_ops fm_goal_field = {

@@ -4,6 +4,7 @@
 // with a plain reference; and missions to the end, in fog, on mazes, rooms, random and game maps,
 // with walls that are built and removed but leave everything connected.
 
+#include "core/fields/field_starts.h"
 #include "core/fields/tile_field.h"
 #include "core/generate/generate.h"
 #include "core/map/knowledge.h"
@@ -217,6 +218,72 @@ static void steps_past_dropped_cells_are_dropped(void **state)
 }
 
 // The distances around a cell are those that it and its neighbours have.
+// ---- where agents stand ----
+
+static uint32_t plain_farthest(const fm_field_starts *starts, const fm_tile_field *field)
+{
+    uint32_t farthest = 0;
+    for (uint32_t i = 0; i < starts->count; i++) {
+        fm_cell start = starts->cells[i];
+        bool counts = start != field->goal && !fm_field_start_is_hopeless(field, start);
+        uint32_t cost = counts ? fm_field_start_cost(field, start) : 0;
+        farthest = cost > farthest ? cost : farthest;
+    }
+    return farthest;
+}
+
+static bool plain_are_in(const fm_field_starts *starts, const fm_tile_map *map, uint32_t tile)
+{
+    uint32_t i = 0;
+    while (i < starts->count && fm_tile_of(map, starts->cells[i]) != tile) {
+        i++;
+    }
+    return i < starts->count;
+}
+
+// Computes tiles until all starts have their distances, or nothing is left.
+static void search_for(fm_tile_field *field, fm_field_starts *starts, fm_slab *slab)
+{
+    fm_tile_field_aim(field, starts->box, slab);
+    while (field->queue.count > 0 &&
+           fm_tile_field_least(field) < fm_field_starts_farthest(starts, field)) {
+        fm_tile *tile = fm_tile_field_take(field);
+        if (tile == NULL) {
+            continue;
+        }
+        bool is_seat = fm_field_starts_are_in(starts, field->map, tile->number);
+        fm_field_starts_note(starts, tile->number);
+        fm_tile_compute(field, tile, is_seat, slab);
+        assert_int_equal(is_seat, plain_are_in(starts, field->map, tile->number));
+        assert_int_equal(fm_field_starts_farthest(starts, field), plain_farthest(starts, field));
+    }
+}
+
+static void searches_know_how_far_they_have_to_get(void **state)
+{
+    (void)state;
+    for (uint32_t round = 0; round < 100; round++) {
+        struct whole whole;
+        whole_init(&whole, fm_test_seed() + round, round % 2 == 0 ? 1024 : 1500);
+        fm_field_starts starts = {0};
+        for (uint32_t turn = 0; turn < 6; turn++) {
+            fm_cell cells[40];
+            uint32_t count = 1 + below(&whole, FM_COUNT_OF(cells));
+            for (uint32_t i = 0; i < count; i++) {
+                cells[i] = below(&whole, 8) == 0 ? fm_cell_at(below(&whole, whole.world.width),
+                                                              below(&whole, whole.world.height))
+                                                 : fog_free_cell(&whole.world);
+            }
+            assert_true(fm_field_starts_set(&starts, cells, count, &fm_memory_libc));
+            edit(&whole);
+            catch_up(&whole);
+            search_for(&whole.field, &starts, &whole.slab);
+        }
+        fm_field_starts_fini(&starts, &fm_memory_libc);
+        whole_fini(&whole);
+    }
+}
+
 static void expect_costs_around(const fm_tile_field *field, fm_cell cell)
 {
     uint32_t costs[FM_DIRECTION_COUNT + 1], moves = fm_view_moves(field->view, cell);
@@ -761,6 +828,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_fields_are_right),
         cmocka_unit_test(steps_past_dropped_cells_are_dropped),
+        cmocka_unit_test(searches_know_how_far_they_have_to_get),
         cmocka_unit_test(mazes_need_wide_tiles),
         cmocka_unit_test(tile_maps_follow_knowledge),
         cmocka_unit_test(missions_end),
