@@ -24,7 +24,11 @@
 // fresh fog on the skirmish map, fields against jump points, in processor time of the search stage:
 // groups of 24 to 40: 1.59, of 60 to 100: 0.81, of 150 to 200: 0.63.
 #define FIELD_GROUP_MIN 64u
-#define FIELDS_MAX      4000u // of a world
+
+// Goal fields of a world. Each team has an equal share, so that what one asks for does not change
+// how others search.
+#define FIELDS_MAX      4000u
+#define TEAM_FIELDS_MIN 8u
 
 static uint32_t hash_of(uint32_t team, uint32_t class_index, fm_cell goal,
                         const fm_planner_spec *spec)
@@ -185,7 +189,7 @@ static uint32_t create_planner(fm_world *world, const struct fm_agent *agent, fm
     fm_planner_set_walking(world, slot, false);
     world->planners.slots[slot].cursor = fm_knowledge_log(knowledge, agent->class_index)->version;
     world->planners.count += 1;
-    world->planners.field_count += ops->keeps_field;
+    fm_team_of(world, agent->team)->field_count += ops->keeps_field;
     if (is_listed(ops)) {
         enlist(world, slot);
     }
@@ -204,11 +208,11 @@ void fm_planner_end(fm_world *world, uint32_t slot)
     ops->fini(planner->self, &world->workers.slabs[world->workers.next_slab]);
     fm_memory_release(&world->memory, planner->self, ops->size);
     world->planners.hash_sum -= planner->hash;
+    fm_team_of(world, planner->team)->field_count -= ops->keeps_field;
     *planner = (struct fm_planner){.next = world->planners.free};
     fm_due_strike(world, slot);
     world->planners.free = slot;
     world->planners.count -= 1;
-    world->planners.field_count -= ops->keeps_field;
 }
 
 void fm_planners_forget(fm_world *world)
@@ -228,38 +232,49 @@ void fm_planners_forget(fm_world *world)
     }
 }
 
+static bool may_have_field(const fm_world *world, uint32_t team)
+{
+    uint32_t share = FIELDS_MAX / world->teams.count;
+    return fm_team_of(world, team)->field_count <
+           (share < TEAM_FIELDS_MIN ? TEAM_FIELDS_MIN : share);
+}
+
 // The shared search of agents whose own planners would each search alone: a field of distances, or
-// D* Lite where cells differ in cost.
-static const fm_planner_spec *group_spec_of(const fm_world *world, const struct fm_agent *agent)
+// D* Lite where cells differ in cost, or the team has fields enough.
+static const fm_planner_spec *group_spec_of(const fm_world *world, const struct fm_agent *agent,
+                                            fm_cell goal)
 {
     static const fm_planner_spec field = {.ops = &fm_goal_field};
     static const fm_planner_spec weighted = {.ops = &fm_dstar_lite};
     const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
     bool is_uniform = fm_knowledge_view(knowledge, agent->class_index)->weights == NULL;
-    return is_uniform && world->planners.field_count < FIELDS_MAX ? &field : &weighted;
+    bool has_field = is_uniform && (may_have_field(world, agent->team) ||
+                                    find_first(world, agent, goal, &field) != FM_SLOT_NONE);
+    return has_field ? &field : &weighted;
 }
 
 // How many agents must set out for a goal to share a search. With jump points each searches for
 // itself, which is cheaper up to a large number, and always when there are fields enough.
-static uint32_t group_min(const fm_world *world, const struct fm_agent *agent)
+static uint32_t group_min(const fm_world *world, const struct fm_agent *agent, fm_cell goal)
 {
     const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
     if (!fm_jump_search_applies(fm_knowledge_view(knowledge, agent->class_index))) {
         return GROUP_MIN;
     }
-    return world->planners.field_count < FIELDS_MAX ? FIELD_GROUP_MIN : UINT32_MAX;
+    bool has_field = group_spec_of(world, agent, goal)->ops == &fm_goal_field;
+    return has_field ? FIELD_GROUP_MIN : UINT32_MAX;
 }
 
 // The search that a group of auto's agents has for a goal, FM_SLOT_NONE when there is none.
 static uint32_t find_group(const fm_world *world, const struct fm_agent *agent, fm_cell goal)
 {
-    return find_first(world, agent, goal, group_spec_of(world, agent));
+    return find_first(world, agent, goal, group_spec_of(world, agent, goal));
 }
 
 // Whether there are enough agents with auto to share a search, or some do already.
 static bool has_group(const fm_world *world, const struct fm_agent *agent, fm_cell goal)
 {
-    uint32_t wanted = agent->spec.ops->joins_groups ? group_min(world, agent) : UINT32_MAX;
+    uint32_t wanted = agent->spec.ops->joins_groups ? group_min(world, agent, goal) : UINT32_MAX;
     if (wanted == UINT32_MAX) {
         return false;
     }
@@ -322,7 +337,8 @@ bool fm_planner_take(fm_world *world, struct fm_agent *agent, fm_cell goal)
     bool marches = fm_order_marches(&agent->order) && !agent->spec.ops->shared;
     bool in_group = marches || has_group(world, agent, goal);
     uint64_t made = world->planners.made;
-    bool taken = take(world, agent, goal, in_group ? group_spec_of(world, agent) : &agent->spec);
+    bool taken =
+        take(world, agent, goal, in_group ? group_spec_of(world, agent, goal) : &agent->spec);
     world->counts.replans[FM_REPLAN_GOAL] += world->planners.made - made;
     return taken;
 }

@@ -60,7 +60,6 @@ struct fm_world_planners {
     uint32_t slot_count, capacity;
     uint32_t free; // head of the list of free slots
     uint32_t count;
-    uint32_t field_count; // of these, goal fields
     uint64_t made;
     uint64_t hash_sum;    // of fm_planner.hash
     uint32_t search_cost; // recent cost of a search, in 1/16 expansions; 0: not known yet

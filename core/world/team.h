@@ -44,7 +44,8 @@ struct fm_team {
     uint32_t stuck_next; // member whose turn was last
     struct fm_passages *passages; // see core/crowd/passage.h; NULL
     uint64_t told; // changes that its planners are told of in this tick, all together, see notice.c
-    bool forgets;  // its searches begin again, see fm_planners_forget()
+    uint32_t field_count; // goal fields among its planners, see planner_table.c
+    bool forgets;         // its searches begin again, see fm_planners_forget()
     // Living agents larger than one cell, where a cell holds one unit: fm_agent_enter() and
     // fm_agent_leave() count them.
     uint32_t large_count;
@@ -56,7 +57,7 @@ struct fm_world_teams {
     struct fm_team *list;
     uint32_t count, capacity;
     // Work on labels of all teams together. Whose: tick.c and team_labels.c.
-    uint64_t label_units;     // done in this tick
+    uint64_t label_units;     // done in this tick, without those kept for single teams
     uint64_t label_units_max; // beyond it orders wait for the next tick; 0, between ticks: no bound
     bool want_labels;         // some team's are wanted, see fm_team_labels_want()
 };

@@ -7,6 +7,12 @@
 #include "core/world/world_classes.h"
 #include "core/world/world_parts.h"
 
+// A part of all teams' units is kept for some of them, who are others in the next tick: teams that
+// ask for much in each tick cannot keep those behind them waiting for ever.
+#define KEPT_SHARE   4u    // of all units: this part
+#define KEPT_TEAMS   8u    // for so many teams
+#define TEAMS_STRIDE 7919u // how far the order in which teams are served rotates from tick to tick
+
 // Which of the labels belong to the map that a class sees. `maps` are those of classes that have
 // one of their own.
 static uint32_t map_index(fm_class_map *const *maps, uint32_t class_index)
@@ -64,24 +70,40 @@ static bool prepare(fm_world *world, struct fm_team *team, uint32_t class_index,
     return true;
 }
 
+static uint64_t left_of(uint64_t units_max, uint64_t done)
+{
+    return done < units_max ? units_max - done : 0;
+}
+
+// What is kept for a team in this tick, whatever others do.
+static uint64_t kept_units(const fm_world *world, const struct fm_team *team)
+{
+    const struct fm_world_teams *teams = fm_world_teams(world);
+    uint32_t turns = teams->count < KEPT_TEAMS ? teams->count : KEPT_TEAMS;
+    uint32_t first = (uint32_t)(fm_world_tick(world) * turns % teams->count);
+    uint32_t place = ((uint32_t)(team - teams->list) + teams->count - first) % teams->count;
+    return place < turns ? teams->label_units_max / KEPT_SHARE / turns : 0;
+}
+
 static uint64_t units_left(const fm_world *world, const struct fm_team *team)
 {
     const struct fm_world_teams *teams = fm_world_teams(world);
-    uint64_t units_max = FM_TEAM_LABELS_UNITS_MAX;
-    uint64_t left = team->labels.units < units_max ? units_max - team->labels.units : 0;
+    uint64_t left = left_of(FM_TEAM_LABELS_UNITS_MAX, team->labels.units);
     if (teams->label_units_max == 0) {
         return left;
     }
-    uint64_t of_all = teams->label_units < teams->label_units_max
-                          ? teams->label_units_max - teams->label_units
-                          : 0;
-    return left < of_all ? left : of_all;
+    uint64_t for_all = teams->label_units_max - teams->label_units_max / KEPT_SHARE;
+    uint64_t granted =
+        left_of(kept_units(world, team), team->labels.units) + left_of(for_all, teams->label_units);
+    return left < granted ? left : granted;
 }
 
+// What is kept for the team is used up first.
 static void charge(fm_world *world, struct fm_team *team, uint64_t units)
 {
+    uint64_t kept = left_of(kept_units(world, team), team->labels.units);
     team->labels.units += units;
-    fm_world_edit_teams(world)->label_units += units;
+    fm_world_edit_teams(world)->label_units += left_of(units, kept);
 }
 
 fm_labels *fm_team_labels_for_orders(fm_world *world, uint32_t team_number, uint32_t class_index)
@@ -134,9 +156,10 @@ bool fm_team_labels_serve(fm_world *world)
     }
     teams->want_labels = false;
     for (uint32_t i = 0; i < teams->count; i++) {
-        for (uint32_t *wanted = &teams->list[i].labels.wanted; *wanted != 0;
+        uint32_t team = (uint32_t)((i + fm_world_tick(world) * TEAMS_STRIDE) % teams->count);
+        for (uint32_t *wanted = &teams->list[team].labels.wanted; *wanted != 0;
              *wanted &= *wanted - 1) {
-            (void)fm_team_labels_for_orders(world, i + 1, (uint32_t)__builtin_ctz(*wanted));
+            (void)fm_team_labels_for_orders(world, team + 1, (uint32_t)__builtin_ctz(*wanted));
         }
     }
     return true;

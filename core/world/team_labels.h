@@ -24,7 +24,8 @@ typedef struct fm_world fm_world;
 // Units of work on labels that a team may do in one tick, updates and searches for the nearest cell
 // together. Orders beyond it wait for the next tick; one that has just been given searches
 // meanwhile. All teams together may do as many units as the tick has expansions, or this many if it
-// has fewer: where 10,000 teams are given their first orders at once, most search without asking.
+// has fewer: where 10,000 teams are given their first orders at once, most search without asking. A
+// quarter of these is kept for eight teams, others in each tick.
 #define FM_TEAM_LABELS_UNITS_MAX 16384u
 
 typedef struct fm_followed_labels {
