@@ -210,7 +210,6 @@ static void fill_in(const struct fm_planner *planner, fm_top_row *row)
 static uint32_t top_planners(const fm_world *world, fm_top_row *rows, uint32_t capacity)
 {
     const struct fm_world_planners *planners = fm_world_planners(world);
-    const struct fm_world_agents *agents = fm_world_agents(world);
     uint32_t count = 0;
     for (uint32_t slot = 0; slot < planners->slot_count; slot++) {
         if (planners->slots[slot].in_use) {
@@ -223,12 +222,8 @@ static uint32_t top_planners(const fm_world *world, fm_top_row *rows, uint32_t c
         uint32_t slot = (uint32_t)rows[i].tick;
         rows[i].tick = 0;
         fill_in(&planners->slots[slot], &rows[i]);
-        for (uint32_t a = 0; a < agents->slot_count; a++) {
-            if (agents->slots[a].alive && agents->slots[a].planner == slot) {
-                rows[i].agent = fm_agent_id_of(world, &agents->slots[a]);
-                break;
-            }
-        }
+        rows[i].agent =
+            fm_agent_id_of(world, fm_agent_at(world, planners->slots[slot].first_agent));
     }
     return count;
 }
@@ -269,28 +264,46 @@ static uint32_t top_agents(const fm_world *world, fm_top_row *rows, uint32_t cap
     return count;
 }
 
-static uint32_t top_teams(const fm_world *world, fm_top_row *rows, uint32_t capacity)
+// What the searches of a team cost and hold.
+struct team_sum {
+    uint64_t cost;
+    size_t bytes;
+};
+
+static void add_searches(const fm_world *world, struct team_sum *sums)
 {
     const struct fm_world_planners *planners = fm_world_planners(world);
-    uint32_t count = 0;
-    for (uint32_t team = 1; team <= fm_world_team_count(world); team++) {
+    for (uint32_t slot = 0; slot < planners->slot_count; slot++) {
+        const struct fm_planner *planner = &planners->slots[slot];
+        if (planner->in_use) {
+            sums[planner->team - 1].cost += fm_planner_recent(planner, fm_world_tick(world));
+            sums[planner->team - 1].bytes += planner->spec.ops->bytes(planner->self);
+        }
+    }
+}
+
+static uint32_t top_teams(const fm_world *world, fm_top_row *rows, uint32_t capacity)
+{
+    const fm_memory *memory = fm_world_memory(world);
+    uint32_t count = 0, team_count = fm_world_team_count(world);
+    struct team_sum *sums = fm_memory_allocate_zeroed(memory, team_count, sizeof *sums);
+    if (sums == NULL) {
+        return 0;
+    }
+    add_searches(world, sums);
+    for (uint32_t team = 1; team <= team_count; team++) {
         const struct fm_team *entry = fm_team_of(world, team);
         fm_top_row row = {
+            .cost = sums[team - 1].cost,
             .total = entry->account.used_total,
             .team = team,
             .users = entry->account.agents,
-            .bytes = fm_knowledge_bytes(entry->knowledge),
+            .bytes = sums[team - 1].bytes + fm_knowledge_bytes(entry->knowledge),
             .cell = FM_CELL_NONE,
         };
-        for (uint32_t slot = 0; slot < planners->slot_count; slot++) {
-            const struct fm_planner *planner = &planners->slots[slot];
-            if (planner->in_use && planner->team == team) {
-                row.cost += fm_planner_recent(planner, fm_world_tick(world));
-                row.bytes += planner->spec.ops->bytes(planner->self);
-            }
-        }
         count = insert(rows, count, capacity, &row);
     }
+    fm_memory_release(memory, sums, team_count * sizeof *sums);
     return count;
 }
 

@@ -94,5 +94,5 @@ typedef struct fm_top_row {
 /// The most expensive first; equal ones in the order of their slots.
 ///
 /// @param rows      receives up to `capacity`, which is at most FM_TOP_MAX (asserted)
-/// @return how many
+/// @return how many; TEAMS: 0 when out of memory
 uint32_t fm_world_top(const fm_world *world, fm_top top, fm_top_row *rows, uint32_t capacity);

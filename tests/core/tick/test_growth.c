@@ -616,6 +616,7 @@ static void ask_for_numbers(void)
     fm_world_counts_get(scene.world, &counts);
     (void)fm_world_team_counts(scene.world, teams, TEAMS * SCALE_MOST);
     (void)fm_world_top(scene.world, FM_TOP_PLANNERS, rows, 16);
+    (void)fm_world_top(scene.world, FM_TOP_TEAMS, rows, 16);
 }
 
 static void look_at_each(void)
@@ -843,7 +844,7 @@ static const struct deed deeds[] = {
     {"tick of many teams", many_teams, run_tick},
     {"subscribe", auto_on_the_way, watch_everything},
     {"subscribe team by team", many_teams, watch_one_team},
-    {"stats", auto_on_the_way, ask_for_numbers},
+    {"stats", many_teams_on_the_way, ask_for_numbers},
     {"debug.inspect", jps_on_the_way, look_at_each},
     {"world.save and world.load", auto_on_the_way, save_and_load},
     {"team.cost for many searches", searches_of_the_whole_map, change_costs_for_all_searches},
