@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define FIRST_EPOCH ((uint64_t)1)
+
 // ---- the lease ---------------------------------------------------------------------------------
 
 void fm_world_log_set_sure(fm_world_log_store *store, uint64_t until_ns)
@@ -173,7 +175,8 @@ static fm_status enter_new(fm_world_log_store *store, const fm_journal_head *hea
 {
     fm_writer packed = fm_writer_init(&fm_memory_libc);
     pack_head(head, &packed);
-    bool entered = !packed.failed && fm_world_log_add_world(store, head->number, 1, 1, 0, &packed);
+    bool entered =
+        !packed.failed && fm_world_log_add_world(store, head->number, FIRST_EPOCH, 1, 0, &packed);
     fm_writer_fini(&packed);
     return entered ? FM_OK : FM_ERR_NO_MEMORY;
 }
@@ -188,7 +191,7 @@ static fm_status begin_log(fm_world_log_store *store, const fm_journal_head *hea
     if (fm_etcd_create(store->options.access, &etcd) != FM_OK) {
         return FM_ERR_NO_MEMORY;
     }
-    struct log_keyframe keyframe = {.epoch = 1,
+    struct log_keyframe keyframe = {.epoch = FIRST_EPOCH,
                                     .tick = world->tick,
                                     .digest = world->digest,
                                     .pace = world->pace,
@@ -311,6 +314,22 @@ static void request_removal(const fm_world_log_store *store, const struct log_wo
     fm_etcd_request_delete(body, from, to);
 }
 
+// A condition: what lies before this record was not removed since. So a copy of it that comes late,
+// from a member of etcd that was frozen, neither stands there again nor brings back its keyframe.
+// The first record has the first keyframe before it.
+static void compare_before(const fm_world_log_store *store, const struct log_world *world,
+                           fm_writer *body)
+{
+    char key[FM_WORLD_LOG_KEY_SIZE];
+    if (world->position > 1) {
+        fm_world_log_key(store, key, FM_WORLD_LOG_RECORD_KEY, world->number, world->position - 1);
+    } else {
+        fm_world_log_key(store, key, FM_WORLD_LOG_PART_KEY, world->number, (uint64_t)0, FIRST_EPOCH,
+                         (uint32_t)0);
+    }
+    fm_etcd_compare_present(body, key);
+}
+
 static void build_append(fm_world_log_store *store, struct log_lane *lane)
 {
     struct log_world *world = lane->world;
@@ -326,6 +345,8 @@ static void build_append(fm_world_log_store *store, struct log_lane *lane)
     fm_etcd_compare_value(body, owner_key, owner);
     fm_etcd_put(body, ",");
     fm_etcd_compare_absent(body, log_key);
+    fm_etcd_put(body, ",");
+    compare_before(store, world, body);
     fm_etcd_put(body, "],\"success\":[");
     fm_etcd_request_put(body, log_key, world->value.data, world->value.size);
     if (world->keyframe_batch != NULL && is_last_part(world)) {

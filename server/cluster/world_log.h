@@ -3,7 +3,7 @@
 // A world's log holds what its journal holds (server/journal/journal_schema.h): a keyframe and the
 // rows behind it. A batch of rows is appended in one transaction:
 //
-//   if  owner/W is exactly what this node wrote  and  log/W/P does not exist
+//   if  owner/W is exactly what this node wrote  and  log/W/P does not exist, and log/W/P-1 does
 //   then put log/W/P
 //
 // That is the fence. A node that was wrongly taken for dead may still compute, but nothing that it

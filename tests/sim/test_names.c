@@ -1,6 +1,8 @@
 // tests/sim/test_names.c: names and numbers of worlds that are released late, or twice, never touch
 // a later reservation, or a world, of the same name and number (server/cluster/world_log_names.c).
 //
+// The same of records: one that comes late changes nothing of a log from which it was removed.
+//
 // And where there is no memory for an answer of etcd, nobody takes that for the absence of a key.
 //
 // Two nodes, as two stores, call the simulated etcd (etcd_store.h) in place of the client of etcd.
@@ -24,7 +26,8 @@
 #define NAME "arena"
 
 struct fm_etcd {
-    int unused;
+    const char *path; // what was begun
+    const fm_writer *body;
 };
 
 typedef enum fate {
@@ -54,6 +57,21 @@ fm_status __wrap_fm_etcd_create(const fm_etcd_access *access, fm_etcd **out)
 void __wrap_fm_etcd_destroy(fm_etcd *etcd)
 {
     (void)etcd;
+}
+
+void __wrap_fm_etcd_begin(fm_etcd *etcd, const char *path, const fm_writer *body);
+fm_etcd_outcome __wrap_fm_etcd_finish(fm_etcd *etcd, uint32_t timeout_ms, json_t **answer,
+                                      char *error);
+
+void __wrap_fm_etcd_begin(fm_etcd *etcd, const char *path, const fm_writer *body)
+{
+    *etcd = (fm_etcd){.path = path, .body = body};
+}
+
+fm_etcd_outcome __wrap_fm_etcd_finish(fm_etcd *etcd, uint32_t timeout_ms, json_t **answer,
+                                      char *error)
+{
+    return __wrap_fm_etcd_call(etcd, etcd->path, etcd->body, timeout_ms, answer, error);
 }
 
 _Noreturn void __real__exit(int code);
@@ -345,6 +363,72 @@ static void nothing_stays_of_a_world_that_did_not_begin(void **state)
     must_be_free();
 }
 
+// ---- records -----------------------------------------------------------------------------------
+
+// Appends one record to world 1, with or without a keyframe.
+static void append(fm_world_log_store *store, bool has_keyframe, fate drawn)
+{
+    const fm_journal_fence *fence = fm_world_log_store_fence(store);
+    fm_journal_batch *batch = fm_journal_batch_create();
+    assert_non_null(batch);
+    if (has_keyframe) {
+        batch->has_keyframe = true;
+        fm_writer_put_text(&batch->world, "world");
+    }
+    fm_journal_rows_put(&batch->rows, has_keyframe ? FM_JOURNAL_KEYFRAME : FM_JOURNAL_COMMAND, 1,
+                        "row", 3);
+    fm_fence_verdict verdict = FM_FENCE_GOING_ON;
+    fence->begin(fence->context, 0, 1, batch);
+    while (verdict == FM_FENCE_GOING_ON) {
+        bool is_record = strcmp(store->lanes[0].etcd->path, "kv/txn") == 0;
+        next_fate = is_record ? drawn : ANSWERED;
+        verdict = fence->finish(fence->context, 0, error_text);
+    }
+    assert_int_equal(verdict, FM_FENCE_COMMITTED);
+    assert_true(batch->is_committed);
+    fm_journal_batch_destroy(batch);
+}
+
+// A member of etcd was frozen with a copy of a record, and wakes when that was removed from the
+// log, behind the keyframe before the newest: it must not bring back what was read then.
+static void a_late_record_changes_nothing(uint64_t position, bool has_keyframe)
+{
+    uint64_t number;
+    char newest[256];
+    assert_int_equal(reserve(first, 0, &number), FM_OK);
+    assert_int_equal(begin(first, 1), FM_OK);
+    for (uint64_t i = 1; i < 8; i++) {
+        append(first, i == position ? has_keyframe : i % 2 == 0, i == position ? TWICE : ANSWERED);
+    }
+    const sim_etcd_key *keyframe = sim_etcd_find(FM_WORLD_LOG_KEYFRAME_KEY, (uint64_t)1);
+    assert_true(keyframe->size < sizeof newest);
+    memcpy(newest, keyframe->value, keyframe->size);
+    assert_null(sim_etcd_find(FM_WORLD_LOG_RECORD_KEY, (uint64_t)1, position));
+    late_one_arrives();
+    assert_null(sim_etcd_find(FM_WORLD_LOG_RECORD_KEY, (uint64_t)1, position));
+    keyframe = sim_etcd_find(FM_WORLD_LOG_KEYFRAME_KEY, (uint64_t)1);
+    assert_memory_equal(newest, keyframe->value, keyframe->size);
+    append(first, false, ANSWERED);
+}
+
+static void a_late_first_record_changes_nothing(void **state)
+{
+    (void)state;
+    a_late_record_changes_nothing(1, false);
+}
+
+static void a_late_first_record_with_a_keyframe_changes_nothing(void **state)
+{
+    (void)state;
+    a_late_record_changes_nothing(1, true);
+}
+
+static void a_late_keyframe_does_not_come_back(void **state)
+{
+    (void)state;
+    a_late_record_changes_nothing(2, true);
+}
+
 // ---- answers without memory --------------------------------------------------------------------
 
 static void put(const char *key, const char *value)
@@ -415,6 +499,10 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_lost_reservation_below_the_counter_is_removed, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_late_first_record_changes_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_late_first_record_with_a_keyframe_changes_nothing, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_late_keyframe_does_not_come_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_living_owner_is_not_taken_for_dead, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_world_of_another_is_not_taken_for_gone, set_up,
                                         tear_down),
