@@ -6,6 +6,9 @@
 // is known until the tile is computed that it depends on. While somebody has no distance, that is
 // the tile of the first such start; then that of the farthest one. Other tiles cannot make it
 // larger, because computing lowers distances (fm_tile_compute()).
+// With a look at all starts for each tile the first tick of 65,536 agents, scattered over
+// 4096 x 4096 cells, took 1,252 ms in place of 344, that of 4,096 agents 303 in place of 142, and
+// that of 256 agents 110 in place of 105 (one worker, busy machine).
 //
 // Threads: like the field.
 
