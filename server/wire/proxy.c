@@ -186,7 +186,8 @@ static void hand_on(struct waiting *waiting, const fm_proxy_head *head, const ui
     leave_list(waiting);
     if (head->has_peer) {
         memcpy(transport->peer, head->peer, sizeof transport->peer);
-        transport->is_loopback = head->is_loopback;
+        // The loopback of a proxy on another machine is not ours.
+        transport->is_loopback = transport->is_loopback && head->is_loopback;
     }
     transport->is_loopback = transport->is_loopback && !head->is_unknown;
     proxies->accept(proxies->context, transport);

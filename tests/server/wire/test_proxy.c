@@ -130,12 +130,57 @@ static void test_unknown_clients(void **state)
     }
 }
 
+// ---- connections --------------------------------------------------------------------------------
+
+static void take_bytes(void *owner, const uint8_t *bytes, size_t size)
+{
+    (void)owner, (void)bytes, (void)size;
+}
+
+static void take_connection(void *context, fm_transport *transport)
+{
+    static const fm_transport_events events = {.received = take_bytes};
+    transport->events = &events;
+    transport->owner = context;
+}
+
+// Who is on the machine of a proxy is on ours only where the proxy is.
+static void test_loopback_is_of_this_machine(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *proxy;
+        bool is_here;
+        const char *head;
+        bool is_loopback;
+    } cases[] = {
+        {"127.0.0.1", true, "PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n", true},
+        {"127.0.0.1", true, "PROXY TCP4 192.0.2.7 127.0.0.1 1 2\r\n", false},
+        {"127.0.0.1", true, "PROXY UNKNOWN\r\n", false},
+        {"10.0.0.1", false, "PROXY TCP4 127.0.0.1 127.0.0.1 1 2\r\n", false},
+        {"10.0.0.1", false, "PROXY TCP6 ::1 ::1 1 2\r\n", false},
+    };
+    for (uint32_t i = 0; i < FM_COUNT_OF(cases); i++) {
+        fm_transport transport = {.is_loopback = cases[i].is_here};
+        snprintf(transport.peer, sizeof transport.peer, "%s", cases[i].proxy);
+        fm_proxies *proxies =
+            fm_proxies_create("127.0.0.0/8, 10.0.0.0/8", take_connection, &transport);
+        fm_proxies_accept(proxies, &transport);
+        transport.events->received(transport.owner, (const uint8_t *)cases[i].head,
+                                   strlen(cases[i].head));
+        assert_ptr_equal(transport.owner, &transport);
+        assert_int_equal(transport.is_loopback, cases[i].is_loopback);
+        fm_proxies_destroy(proxies);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unknown_clients),
         cmocka_unit_test(test_lists),
         cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_loopback_is_of_this_machine),
     };
     return cmocka_run_group_tests_name("proxy", tests, NULL, NULL);
 }
