@@ -3,9 +3,12 @@
 // Plain sight is a shape: for each row, how far it reaches to either side, so that a whole row is
 // looked at with one mask per 64 cells. With line of sight every cell of the shape has a parent,
 // the cell before it on the straight line from the agent; it is seen when the parent is seen and
-// does not block. Parents come first in the list, so one pass decides all.
+// does not block. Parents come first in the list, so one pass decides all; for units side by side,
+// the same pass decides for 64 of them.
 
 #include "core/map/line_of_sight.h"
+
+#define RING_RAYS_MAX (8u * FM_SENSE_RADIUS_MAX)
 
 static uint32_t half_width_of(fm_sense_rules rules, uint32_t dy)
 {
@@ -105,6 +108,72 @@ uint32_t fm_line_of_sight_visible(const fm_line_of_sight *sight, const fm_bitmap
         }
     }
     return count;
+}
+
+// The 64 cells of a row that begin at x, as far as they are on the map: a bit for each.
+static uint64_t cells_inside(const fm_bitmap *map, int32_t x)
+{
+    int32_t width = (int32_t)map->width;
+    if (x <= -64 || x >= width) {
+        return 0;
+    }
+    uint64_t inside = x < 0 ? UINT64_MAX << -x : UINT64_MAX;
+    return x + 64 > width ? inside & UINT64_MAX >> (x + 64 - width) : inside;
+}
+
+// 64 bits of a row that begin at x, some of them on the map. Those outside mean nothing.
+static uint64_t bits_from(const uint64_t *row, int32_t x)
+{
+    int32_t word = x >> 6, shift = x & 63;
+    return shift == 0 ? row[word] : row[word] >> shift | row[word + 1] << (64 - shift);
+}
+
+// All of them are on the map.
+static void add_bits(uint64_t *row, int32_t x, uint64_t bits)
+{
+    int32_t word = x >> 6, shift = x & 63;
+    uint64_t low = bits << shift, high = shift == 0 ? 0 : bits >> (64 - shift);
+    if (low != 0) {
+        row[word] |= low;
+    }
+    if (high != 0) {
+        row[word + 1] |= high;
+    }
+}
+
+void fm_line_of_sight_look_from_word(const fm_line_of_sight *sight, const fm_bitmap *blocked,
+                                     uint32_t word, uint32_t y, uint64_t eyes, fm_bitmap *visible)
+{
+    uint64_t passes[2][RING_RAYS_MAX]; // of the ring before and of this one: whose line goes on
+    uint32_t begins[2] = {0, 0};       // of both rings, in the list
+    int32_t ring = 0, left = (int32_t)word * 64;
+    uint64_t any = eyes;
+    passes[0][0] = eyes;
+    add_bits(fm_bitmap_row(visible, (int32_t)y), left, eyes);
+    for (uint32_t i = 1; i < sight->ray_count; i++) {
+        const struct fm_ray *ray = &sight->rays[i];
+        if (ray->dx > ring || -ray->dx > ring || ray->dy > ring || -ray->dy > ring) {
+            if (any == 0) {
+                return;
+            }
+            ring++;
+            begins[0] = begins[1];
+            begins[1] = i;
+            any = 0;
+        }
+        uint64_t seen = passes[(ring - 1) & 1][ray->parent - begins[0]];
+        int32_t x = left + ray->dx, row = (int32_t)y + ray->dy;
+        if (seen != 0) {
+            bool inside = row >= 0 && row < (int32_t)blocked->height;
+            seen &= inside ? cells_inside(blocked, x) : 0;
+        }
+        if (seen != 0) {
+            add_bits(fm_bitmap_row(visible, row), x, seen);
+            seen &= ~bits_from(fm_bitmap_row(blocked, row), x);
+        }
+        passes[ring & 1][i - begins[1]] = seen;
+        any |= seen;
+    }
 }
 
 bool fm_line_of_sight_sees(const fm_line_of_sight *sight, const fm_bitmap *blocked, fm_cell from,

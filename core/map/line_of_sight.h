@@ -29,6 +29,11 @@ struct fm_line_of_sight {
 uint32_t fm_line_of_sight_visible(const fm_line_of_sight *sight, const fm_bitmap *blocked,
                                   fm_cell from, fm_cell *cells);
 
+/// Adds to `visible` what is seen from up to 64 cells of a row at once: bit x % 64 of `eyes` is the
+/// cell (word * 64 + x % 64, y), and has to lie on the map.
+void fm_line_of_sight_look_from_word(const fm_line_of_sight *sight, const fm_bitmap *blocked,
+                                     uint32_t word, uint32_t y, uint64_t eyes, fm_bitmap *visible);
+
 /// Whether a unit on `from` sees `cell`: whether fm_knowledge_look() would mark it.
 bool fm_line_of_sight_sees(const fm_line_of_sight *sight, const fm_bitmap *blocked, fm_cell from,
                            fm_cell cell);

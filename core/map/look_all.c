@@ -3,7 +3,7 @@
 // Plain sight is a shape, so all eyes of a row are handled together: their bits are smeared as far
 // as the shape reaches to either side, by doubling shifts, and the result is added to each row that
 // the shape reaches up and down. A crowd of units costs no more than one unit. With line of sight
-// each occupied cell is handled once.
+// the occupied cells of a word are handled together.
 
 #include "core/map/look_all.h"
 
@@ -114,9 +114,9 @@ static void look_along_lines(const fm_knowledge *knowledge, const fm_bitmap *eye
 {
     const uint64_t *row = fm_bitmap_row(eyes, (int32_t)y);
     for (uint32_t word = 0; word < (eyes->width + 63) / 64; word++) {
-        for (uint64_t bits = row[word]; bits != 0; bits &= bits - 1) {
-            uint32_t x = word * 64 + (uint32_t)__builtin_ctzll(bits);
-            fm_knowledge_look(knowledge, NULL, fm_cell_at(x, y), visible);
+        if (row[word] != 0) {
+            fm_line_of_sight_look_from_word(knowledge->sight, &knowledge->truth->blocked, word, y,
+                                            row[word], visible);
         }
     }
 }

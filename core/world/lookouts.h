@@ -4,10 +4,11 @@
 //
 // A large unit looks from its eyes (fm_agent_eyes()), as in the team's view.
 //
-// Threads: made on the tick thread; readers may share it.
+// Threads: made on the tick thread; readers may share it, one for each team.
 
 #pragma once
 
+#include "core/map/bitmap.h"
 #include "core/world/world.h"
 
 struct fm_agent;
@@ -19,6 +20,13 @@ typedef struct fm_lookout {
     uint32_t sight; // as in struct fm_agent
 } fm_lookout;
 
+// What a team sees, cell by cell, made when many cells have been asked for.
+typedef struct fm_lookouts_sight {
+    fm_bitmap seen;
+    uint64_t gathering, cells_edited; // of the world when it was made
+    uint64_t examined, wanted;        // lookouts for answers so far; how many until it is made
+} fm_lookouts_sight;
+
 typedef struct fm_lookouts {
     fm_lookout *list;   // by tile, team and sight; each once
     fm_lookout *sorted; // room while they are sorted
@@ -27,7 +35,9 @@ typedef struct fm_lookouts {
     uint32_t tile_count;
     uint32_t *begins; // room: by team
     uint32_t begin_capacity;
-    uint64_t gathering; // of the unit index that they belong to
+    uint64_t gathering;        // of the unit index that they belong to
+    fm_lookouts_sight *sights; // by team
+    uint32_t sight_capacity;
 } fm_lookouts;
 
 /// Lists them, at most once for each gathering of the unit index, which must be up to date. Empty
@@ -36,7 +46,7 @@ void fm_lookouts_refresh(fm_world *world);
 
 void fm_lookouts_fini(fm_lookouts *lookouts, const fm_memory *memory);
 
-/// Whether some agent of the team sees a cell now.
+/// Whether some agent of the team sees a cell now. One thread at a time may ask for a team.
 bool fm_lookouts_see(const fm_world *world, uint32_t team, fm_cell cell);
 
 /// Whether some agent of the team sees some cell that the agent covers, as in the team's view.

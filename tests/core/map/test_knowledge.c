@@ -193,7 +193,7 @@ static void many_see_what_each_of_them_sees(void **state)
                  height = 1 + fm_random_below(&random, 70);
         fm_sense_rules rules = {.radius = 1 + fm_random_below(&random, FM_SENSE_RADIUS_MAX),
                                 .shape = (fm_sense_shape)fm_random_below(&random, 3),
-                                .line_of_sight = fm_random_below(&random, 8) == 0};
+                                .line_of_sight = fm_random_below(&random, 2) == 0};
         fm_grid *grid;
         fm_line_of_sight *sight;
         fm_knowledge *knowledge;
@@ -216,8 +216,12 @@ static void many_see_what_each_of_them_sees(void **state)
         for (uint32_t i = fm_random_below(&random, 12); i > 0; i--) {
             fm_cell eye =
                 fm_cell_at(fm_random_below(&random, width), fm_random_below(&random, height));
-            fm_bitmap_set(&eyes, eye);
-            fm_knowledge_look(knowledge, NULL, eye, &each);
+            uint32_t side_by_side = 1 + fm_random_below(&random, 2) * fm_random_below(&random, 9);
+            for (uint32_t x = fm_cell_x(eye); side_by_side > 0 && x < width; side_by_side--, x++) {
+                eye = fm_cell_at(x, fm_cell_y(eye));
+                fm_bitmap_set(&eyes, eye);
+                fm_knowledge_look(knowledge, NULL, eye, &each);
+            }
         }
         fm_look_all(knowledge, &eyes, &all);
         assert_memory_equal(all.words, each.words, all.size);
