@@ -116,6 +116,7 @@ static void finish_entry(struct fm_issuance_entry *entry);
 
 static void free_entry(struct fm_issuance_entry *entry)
 {
+    entry->hub->issuance.asked_count -= entry->session != 0;
     sodium_memzero(entry->token, sizeof entry->token);
     free(entry);
 }
@@ -318,6 +319,7 @@ static struct fm_issuance_entry *make_entry(const fm_session *session, const fm_
             .request = request->id,
             .is_notification = request->is_notification,
         };
+        session->hub->issuance.asked_count++;
     }
     return entry;
 }
@@ -379,6 +381,13 @@ void fm_issuance_check(fm_hub *hub)
 
 // ---- what handlers call ------------------------------------------------------------------------
 
+// While a disk, the cluster or a standby makes changes wait, clients that leave can ask for more
+// and more of them.
+static bool is_full(const fm_hub *hub)
+{
+    return hub->issuance.asked_count >= FM_ISSUANCE_MAX;
+}
+
 static fm_status write_created(fm_session *session, const fm_request *request,
                                const fm_grant *grant, const char token[FM_TOKEN_TEXT_SIZE])
 {
@@ -410,6 +419,9 @@ static fm_status issue_in_cluster(fm_session *session, const fm_request *request
 fm_status fm_issue_token(fm_session *session, const fm_request *request, const fm_grant *grant)
 {
     fm_hub *hub = session->hub;
+    if (is_full(hub)) {
+        return FM_ERR_BUSY;
+    }
     if (hub->log_store != NULL) {
         return issue_in_cluster(session, request, grant);
     }
@@ -446,6 +458,9 @@ fm_status fm_revoke_token(fm_session *session, const fm_request *request, uint64
     }
     if (!fm_tokens_have_number(&hub->tokens, number)) {
         return FM_ERR_BAD_VALUE;
+    }
+    if (is_full(hub)) {
+        return FM_ERR_BUSY;
     }
     struct fm_issuance_entry *entry = make_entry(session, request, ENTRY_REMOVE, number);
     if (entry == NULL) {

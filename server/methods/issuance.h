@@ -23,7 +23,9 @@
 /// Makes a token and answers the request.
 ///
 /// @param grant  its role and seat
-/// @return FM_OK: answered, or will be; FM_ERR_LIMIT, FM_ERR_IO or FM_ERR_NO_MEMORY
+/// @return FM_OK: answered, or will be; FM_ERR_BUSY: too many changes wait for the disk, the
+/// cluster
+///         or a standby; FM_ERR_LIMIT, FM_ERR_IO or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_issue_token(fm_session *session, const fm_request *request,
                                     const fm_grant *grant);
 

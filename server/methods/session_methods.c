@@ -52,12 +52,21 @@ static bool read_resume(const fm_hub *hub, const fm_value *text, fm_resume *resu
 }
 
 // Whether a resume token decides what the session is.
-static bool take_resume(fm_session *session, const fm_value *text, fm_resume *resume)
+//
+// @param grant  receives what the token behind it gives now; NULL: there was none
+static bool resume_is_good(const fm_session *session, const fm_value *text, fm_resume *resume,
+                           const fm_grant **grant)
 {
     const fm_hub *hub = session->hub;
     bool is_ours = read_resume(hub, text, resume);
-    const fm_grant *grant = fm_tokens_find_hash(&hub->tokens, resume->token_hash);
-    if (!is_ours || (resume->has_token ? grant == NULL : !goes_without(session))) {
+    *grant = fm_tokens_find_hash(&hub->tokens, resume->token_hash);
+    return is_ours && (resume->has_token ? *grant != NULL : goes_without(session));
+}
+
+static bool take_resume(fm_session *session, const fm_value *text, fm_resume *resume)
+{
+    const fm_grant *grant;
+    if (!resume_is_good(session, text, resume, &grant)) {
         return false;
     }
     if (resume->has_token) {
@@ -70,28 +79,32 @@ static bool take_resume(fm_session *session, const fm_value *text, fm_resume *re
     return true;
 }
 
-static bool read_ticket(const fm_hub *hub, const fm_value *text, fm_ticket *ticket)
-{
-    return text->present &&
-           fm_ticket_read(&hub->secrets, text->bytes, text->size, fm_clock_unix_s(), ticket);
-}
-
 // Whether a ticket of another node decides what the session is. A token that token.create has made
 // is known to all nodes, unless it has ended; one of that node's own file may not be known here.
+//
+// @param grant  receives what the token behind it gives here; NULL: it is not known, or was none
+static bool ticket_is_good(const fm_session *session, const fm_value *text, fm_ticket *ticket,
+                           const fm_grant **grant)
+{
+    const fm_hub *hub = session->hub;
+    if (!text->present ||
+        !fm_ticket_read(&hub->secrets, text->bytes, text->size, fm_clock_unix_s(), ticket)) {
+        return false;
+    }
+    *grant = ticket->has_token ? fm_tokens_find_hash(&hub->tokens, ticket->token_hash) : NULL;
+    return *grant != NULL || (ticket->has_token ? !ticket->is_created : goes_without(session));
+}
+
 static bool take_ticket(fm_session *session, const fm_value *text)
 {
     fm_ticket ticket;
-    if (!read_ticket(session->hub, text, &ticket)) {
+    const fm_grant *grant;
+    if (!ticket_is_good(session, text, &ticket, &grant)) {
         return false;
     }
-    const fm_grant *grant =
-        ticket.has_token ? fm_tokens_find_hash(&session->hub->tokens, ticket.token_hash) : NULL;
     if (grant != NULL) {
         take_grant(session, grant);
         return true;
-    }
-    if (ticket.has_token ? ticket.is_created : !goes_without(session)) {
-        return false;
     }
     session->role = ticket.role;
     session->seat = ticket.seat;
@@ -128,21 +141,23 @@ static bool take_role(fm_session *session, const fm_request *request)
     return true;
 }
 
-// Whether the token is valid and was drawn by this server: 256 random bits, which cannot be
-// guessed. Only tokens that people chose can be. So guessing does not lock out players with such
-// tokens who share the address, behind a proxy or at a university.
-static bool is_beyond_guessing(const fm_hub *hub, const fm_request *request)
+// Whether the session is let in by what this server has drawn or signed: 256 random bits, which
+// cannot be guessed. Only tokens that people chose can be. So guessing does not lock out players
+// with such tokens who share the address, behind a proxy or at a university. A resume token or
+// ticket behind which the token has ended lets nobody in, and nobody may guess beside it.
+static bool is_beyond_guessing(const fm_session *session, const fm_request *request)
 {
     const fm_value *token = &request->values[FM_FIELD_TOKEN];
     const fm_value *text = &request->values[FM_FIELD_RESUME];
     fm_resume resume;
     fm_ticket ticket;
-    if ((text->present && read_resume(hub, text, &resume)) ||
-        read_ticket(hub, &request->values[FM_FIELD_TICKET], &ticket)) {
+    const fm_grant *grant;
+    if ((text->present && resume_is_good(session, text, &resume, &grant)) ||
+        ticket_is_good(session, &request->values[FM_FIELD_TICKET], &ticket, &grant)) {
         return true;
     }
-    const fm_grant *grant =
-        token->present ? fm_tokens_find(&hub->tokens, token->bytes, token->size) : NULL;
+    grant =
+        token->present ? fm_tokens_find(&session->hub->tokens, token->bytes, token->size) : NULL;
     return grant != NULL && grant->number != 0;
 }
 
@@ -211,7 +226,7 @@ fm_status fm_take_hello(fm_session *session, const fm_request *request, char *er
     uint64_t now_ns = fm_clock_now_ns(), wait_ns;
     const fm_value *token = &request->values[FM_FIELD_TOKEN];
     if (!fm_address_may_try(session->address, now_ns, &wait_ns) &&
-        !is_beyond_guessing(session->hub, request)) {
+        !is_beyond_guessing(session, request)) {
         snprintf(error, FM_ERROR_TEXT_SIZE,
                  "too many wrong tokens from this address; again in %llu s",
                  (unsigned long long)(wait_ns / FM_NS_PER_S + 1));

@@ -63,7 +63,10 @@ typedef struct fm_issuance {
     // what ends a token must not be written before what made it.
     struct fm_issuance_entry *unwritten, *unwritten_last;
     uint32_t writing_count; // that are being written, or are to be
+    uint32_t asked_count;   // that clients asked for, answered or not: FM_ISSUANCE_MAX at most
 } fm_issuance;
+
+#define FM_ISSUANCE_MAX 4096u
 
 #define FM_ENDINGS_MAX 32u // all reasons in the code, and some room
 

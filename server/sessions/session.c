@@ -613,13 +613,16 @@ fm_status fm_session_meter(fm_session *session, fm_meter_kind kind, uint64_t amo
 // Walks backwards, because sessions that finish may be removed at once.
 void fm_sessions_check_tokens(fm_hub *hub, const fm_session *but)
 {
+    fm_token_index index;
+    fm_token_index_init(&index, &hub->tokens);
     for (uint32_t i = hub->session_count; i-- > 0;) {
         fm_session *session = hub->sessions[i];
         if (session != but && session->has_token && !session->is_vouched &&
-            !fm_tokens_have(&hub->tokens, session->token_hash)) {
+            !fm_token_index_has(&index, session->token_hash)) {
             fm_session_finish(session, "token revoked");
         }
     }
+    fm_token_index_fini(&index);
 }
 
 // ---- answers -----------------------------------------------------------------------------------

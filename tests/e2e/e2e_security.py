@@ -139,7 +139,12 @@ def guessing_locks_out_nobody_else():
         assert role_of(server, token=SECRET) == "busy"
         assert role_of(server, token="guessed-token-number-9") == "busy"
         assert role_of(server, token=made) == "observer", "drawn by the server"
-        assert role_of(server, resume=resume) == "admin", "likewise"
+        assert role_of(server, resume=resume) == "admin", "signed by it"
+        ended = admin.call("token.create", role="observer")
+        client = Client(server.port)
+        resume = client.call("hello", protocol=1, token=ended["token"])["resume"]
+        admin.call("token.revoke", number=ended["number"])
+        assert role_of(server, resume=resume, token=SECRET) == "busy", "nobody guesses beside it"
 
 
 # ---- proxies -------------------------------------------------------------------------------------

@@ -376,6 +376,20 @@ def wait_for_state(admin, state):
           lambda: f"{state}: {admin.call('standby.status')}")
 
 
+def changes_of_tokens_are_bounded(pair):
+    """While no standby has them, tokens' changes wait: 4,096 of them, also of clients that have left."""
+    with pair.primary("--durability", "replica") as one:
+        admin = one.admin()
+        for count in (1024, 2048, 3072, 4096):
+            with one.admin() as client:
+                for _ in range(1024):
+                    client.send("token.create", role="observer")
+                until(lambda: len(admin.call("token.list")["tokens"]) == count, f"{count} tokens")
+        assert admin.refused("token.revoke", number=1) == "busy"
+        assert admin.refused("token.create", role="observer") == "busy"
+        one.kill()
+
+
 def each(case):
     def run_it():
         with Pair() as pair:
@@ -386,4 +400,5 @@ def each(case):
 
 if __name__ == "__main__":
     seed()
-    run([each(case) for case in (promote, a_promotion_that_fails, told_that_it_was_replaced, away, over_tls, refused)])
+    run([each(case) for case in (promote, a_promotion_that_fails, told_that_it_was_replaced, away, over_tls, refused,
+                             changes_of_tokens_are_bounded)])

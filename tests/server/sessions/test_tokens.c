@@ -113,7 +113,11 @@ static void check_made(const fm_tokens *tokens, const struct made *made)
 {
     const fm_grant *grant = fm_tokens_find(tokens, made->token, strlen(made->token));
     assert_int_equal(grant != NULL, made->good);
+    fm_token_index index;
     assert_int_equal(fm_tokens_have(tokens, made->grant.hash), made->good);
+    fm_token_index_init(&index, tokens);
+    assert_int_equal(fm_token_index_has(&index, made->grant.hash), made->good);
+    fm_token_index_fini(&index);
     if (grant != NULL) {
         assert_int_equal(grant->number, made->grant.number);
         assert_int_equal(grant->seat.team, made->grant.seat.team);
