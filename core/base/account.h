@@ -91,6 +91,14 @@ static inline uint64_t fm_account_allowance(const fm_account *account, const fm_
     return account->left * ratio >> 16;
 }
 
+/// Work was done for the team after its account was closed.
+static inline void fm_account_charge(fm_account *account, uint64_t expansions)
+{
+    account->saved = expansions < account->saved ? account->saved - expansions : 0;
+    account->used += expansions;
+    account->used_total += expansions;
+}
+
 /// The tick ends.
 static inline void fm_account_close(fm_account *account, uint32_t saved_ticks)
 {

@@ -382,10 +382,10 @@ static void resolve(uint32_t begin, uint32_t end, uint32_t worker, void *context
     add_tally(world, &tally);
 }
 
-void fm_crowd_move(fm_world *world, fm_workers *workers)
+uint64_t fm_crowd_move(fm_world *world, fm_workers *workers, uint64_t work)
 {
     uint32_t words = fm_mark_words(world);
-    fm_jam_attend(world);
+    uint64_t used = fm_jam_attend(world, workers, work);
     struct resolution resolution = {.world = world};
     resolution.turns = fm_turns_list(world, fm_workers_count(workers) > 1);
     if (resolution.turns.has_decided) {
@@ -396,4 +396,5 @@ void fm_crowd_move(fm_world *world, fm_workers *workers)
     fm_workers_run_parts(workers, words, MORE_WORDS, enter_cells, world);
     fm_workers_run_parts(workers, words, WORDS_A_TURN, follow_up_most, world);
     follow_up_rest(world);
+    return used;
 }

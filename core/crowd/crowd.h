@@ -39,4 +39,7 @@ FM_CHECKED bool fm_crowd_reserve(fm_world *world, uint32_t agent_count);
 void fm_crowd_fini(fm_world *world);
 
 /// The move stage. What ends orders is serial, in slot order; workers do the rest.
-void fm_crowd_move(fm_world *world, fm_workers *workers);
+///
+/// @param work  for joint searches, in expansions; see jam.h
+/// @return what these used
+uint64_t fm_crowd_move(fm_world *world, fm_workers *workers, uint64_t work);

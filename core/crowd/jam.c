@@ -2,11 +2,10 @@
 
 #include "core/crowd/jam.h"
 
-#include "core/base/random.h"
+#include "core/crowd/jam_state.h"
 #include "core/crowd/known.h"
-#include "core/crowd/knot.h"
 #include "core/crowd/passage.h"
-#include "core/crowd/pibt.h"
+#include "core/crowd/stuck.h"
 #include "core/world/world_classes.h"
 #include "core/world/world_state.h"
 
@@ -34,90 +33,19 @@ static const struct attempt {
                 {FM_KNOT_CELLS_MAX, 5000, false, true, false},
                 {FM_KNOT_CELLS_MAX, FM_KNOT_NODES_MAX, false, true, false}};
 
-#define JAMS_MAX     8u    // of a team at a time; of these one is searched for
-#define BEGINS_MAX   4u    // in a tick
-#define DELAY_MAX    2u    // ticks
-#define YIELDERS_MAX 8u    // around a unit: where more make way, searches would hold them up
-#define SQUARE_SIDE  32u   // cells
-#define SQUARES      1024u // counters
-#define HINDERED_MIN (FM_JAM_TICKS / 2) // see patience.c: 2 for each tick, of who is stuck
-#define PLACES       2048u              // of the table of cells, a power of two
-#define STILL_FACTOR 4u                 // more work in a tick where the team stands still,
-#define STILL_UNITS  64u // and so few take part: a step of these costs less for each of them
-#define QUEUE_MAX    3u  // units that wait for each other, as far as is looked
-#define STEPS_MAX    64u // of a plan, while others wait,
-#define LONG_PERIOD  4u  // but for each such number of looks around
-#define ANCHORS_MAX  (FM_KNOT_KINDS_MAX * FM_KNOT_CELLS_MAX)
-#define UNDER_MAX    (FM_KNOT_SIZE_MAX * FM_KNOT_SIZE_MAX)
-
-_Static_assert(FM_KNOT_KINDS_MAX >= FM_CLASSES_MAX && FM_KNOT_SIZE_MAX >= FM_CLASS_SIZE_MAX,
-               "all classes may meet in a jam");
-
-// Where a unit of a kind can stand.
-struct anchor {
-    fm_cell cell;
-    uint32_t kind;
-};
-
-struct fm_jam {
-    struct fm_jam *next; // of the team
-    uint32_t team;
-    bool is_found; // there is a plan, and it is followed
-    fm_knot *knot;
-    uint32_t attempt; // index in attempts
-    uint32_t step;    // of the plan
-    uint32_t delay;   // ticks that another unit has been in the way
-    uint32_t cell_count, unit_count, kind_count, anchor_count;
-    uint32_t cells_max;
-    fm_cell cells[FM_KNOT_CELLS_MAX];
-    uint16_t table[PLACES];              // index + 1 by hash of the cell
-    uint16_t holders[FM_KNOT_CELLS_MAX]; // while a plan is followed: unit + 1
-    uint8_t classes[FM_KNOT_KINDS_MAX];  // of kinds
-    fm_knot_kind kinds[FM_KNOT_KINDS_MAX];
-    fm_knot_cell beside[FM_KNOT_CELLS_MAX];
-    fm_knot_cell steps[FM_KNOT_KINDS_MAX][FM_KNOT_CELLS_MAX];
-    bool reached[FM_KNOT_KINDS_MAX][FM_KNOT_CELLS_MAX];
-    struct anchor anchors[ANCHORS_MAX]; // reached ones
-    fm_knot_unit units[FM_KNOT_UNITS_MAX];
-    fm_agent_id agents[FM_KNOT_UNITS_MAX];
-    fm_cell aims[FM_KNOT_UNITS_MAX]; // goal of each unit when the work began
-};
-
-// ---- cells by index -----------------------------------------------------------------------------
-
-static uint16_t *find_place(struct fm_jam *jam, fm_cell cell)
-{
-    uint32_t place = (cell * 2654435761u) >> 21;
-    while (jam->table[place] != 0 && jam->cells[jam->table[place] - 1] != cell) {
-        place = (place + 1) % PLACES;
-    }
-    return &jam->table[place];
-}
-
-static uint16_t index_of(struct fm_jam *jam, fm_cell cell)
-{
-    uint16_t entry = *find_place(jam, cell);
-    return entry == 0 ? FM_KNOT_NONE : (uint16_t)(entry - 1);
-}
-
-// The cell number i under a unit.
-static fm_cell part(fm_cell cell, uint32_t size, uint32_t i)
-{
-    return cell + fm_cell_at(i % size, i / size);
-}
+#define JAMS_MAX     8u   // of a team at a time; of these one is searched for
+#define BEGINS_MAX   4u   // in a tick
+#define STILL_FACTOR 4u   // more work in a tick where the team stands still,
+#define STILL_UNITS  64u  // and so few take part: a step of these costs less for each of them
+#define STEPS_MAX    64u  // of a plan, while others wait,
+#define LONG_PERIOD  4u   // but for each such number of looks around
+#define SEARCHES_MAX 64u  // at a time, of all teams
+#define TURN_LEAST   250u // work that must be left in a tick for another search to begin
+#define MIXED_FACTOR 16u  // units that are asked for one in a configuration, see knot_step.c,
+#define ASKED_FACTOR 2u   // and where all have one cell: corridors count
+#define BEGIN_WORK   64u  // of an attempt, besides its ground
 
 // ---- who takes part -----------------------------------------------------------------------------
-
-// Where a unit wants to be; its own cell, if it has no goal.
-static fm_cell aim_of(const struct fm_agent *agent)
-{
-    if (agent->order.id == 0) {
-        return agent->home == FM_CELL_NONE ? agent->cell : agent->home;
-    }
-    fm_cell aim =
-        agent->order.substitute != FM_CELL_NONE ? agent->order.substitute : agent->order.goal;
-    return aim == FM_CELL_NONE ? agent->cell : aim;
-}
 
 static bool takes_part(const fm_world *world, uint32_t unit, const struct fm_jam *jam)
 {
@@ -144,7 +72,7 @@ static uint32_t kind_of(const fm_world *world, struct fm_jam *jam, uint8_t class
 
 static void add_cell(struct fm_jam *jam, fm_cell cell)
 {
-    uint16_t *place = find_place(jam, cell);
+    uint16_t *place = fm_jam_place(jam, cell);
     if (*place == 0) {
         jam->cells[jam->cell_count] = cell;
         *place = (uint16_t)++jam->cell_count;
@@ -154,8 +82,8 @@ static void add_cell(struct fm_jam *jam, fm_cell cell)
 // A unit of a kind can stand on the cell, and all under it is ground.
 static void reach(struct fm_jam *jam, uint32_t kind, fm_cell cell)
 {
-    jam->reached[kind][index_of(jam, cell)] = true;
-    jam->anchors[jam->anchor_count++] = (struct anchor){.cell = cell, .kind = kind};
+    jam->reached[kind][fm_jam_index(jam, cell)] = true;
+    jam->anchors[jam->anchor_count++] = (struct fm_jam_anchor){.cell = cell, .kind = kind};
 }
 
 static void add_unit(fm_world *world, struct fm_jam *jam, uint32_t unit)
@@ -163,14 +91,14 @@ static void add_unit(fm_world *world, struct fm_jam *jam, uint32_t unit)
     const struct fm_agent *agent = &world->agents.slots[unit - 1];
     uint32_t kind = kind_of(world, jam, agent->class_index), size = jam->kinds[kind].size;
     for (uint32_t i = 0; i < size * size; i++) {
-        add_cell(jam, part(agent->cell, size, i));
+        add_cell(jam, fm_jam_part(agent->cell, size, i));
     }
     jam->agents[jam->unit_count] = fm_agent_id_of(world, agent);
-    jam->aims[jam->unit_count] = aim_of(agent);
+    jam->aims[jam->unit_count] = fm_jam_aim_of(agent);
     jam->units[jam->unit_count] =
-        (fm_knot_unit){.start = index_of(jam, agent->cell), .kind = (uint8_t)kind};
+        (fm_knot_unit){.start = fm_jam_index(jam, agent->cell), .kind = (uint8_t)kind};
     jam->unit_count += 1;
-    if (!jam->reached[kind][index_of(jam, agent->cell)]) {
+    if (!jam->reached[kind][fm_jam_index(jam, agent->cell)]) {
         reach(jam, kind, agent->cell);
     }
 }
@@ -180,8 +108,8 @@ static bool add_cells(fm_world *world, struct fm_jam *jam, fm_cell cell, uint32_
 {
     uint32_t cells = 0, units = 0;
     for (uint32_t i = 0; i < size * size; i++) {
-        fm_cell under = part(cell, size, i);
-        if (index_of(jam, under) != FM_KNOT_NONE) {
+        fm_cell under = fm_jam_part(cell, size, i);
+        if (fm_jam_index(jam, under) != FM_KNOT_NONE) {
             continue;
         }
         uint32_t unit =
@@ -197,8 +125,8 @@ static bool add_cells(fm_world *world, struct fm_jam *jam, fm_cell cell, uint32_
         return false;
     }
     for (uint32_t i = 0; i < size * size; i++) {
-        fm_cell under = part(cell, size, i);
-        if (index_of(jam, under) == FM_KNOT_NONE) {
+        fm_cell under = fm_jam_part(cell, size, i);
+        if (fm_jam_index(jam, under) == FM_KNOT_NONE) {
             uint32_t unit = fm_crowd_known_unit_in(world->crowd.occupancy, world->crowd.movers,
                                                    under, jam->team);
             add_cell(jam, under);
@@ -218,7 +146,7 @@ static void set_steps(const fm_world *world, struct fm_jam *jam, uint32_t kind)
         uint32_t moves = jam->reached[kind][i] ? fm_view_moves(view, jam->cells[i]) : 0;
         for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
             uint16_t next =
-                moves >> d & 1 ? index_of(jam, fm_cell_step(jam->cells[i], d)) : FM_KNOT_NONE;
+                moves >> d & 1 ? fm_jam_index(jam, fm_cell_step(jam->cells[i], d)) : FM_KNOT_NONE;
             bool leads = next != FM_KNOT_NONE && jam->reached[kind][next];
             jam->steps[kind][i].next[d] = leads ? next : FM_KNOT_NONE;
         }
@@ -230,21 +158,21 @@ static void gather(fm_world *world, struct fm_jam *jam, const struct fm_agent *f
 {
     add_unit(world, jam, fm_agent_id_of(world, first).index1);
     for (uint32_t i = 0; i < jam->anchor_count; i++) {
-        struct anchor at = jam->anchors[i];
+        struct fm_jam_anchor at = jam->anchors[i];
         const fm_view *view = fm_world_class_view(world, jam->team, jam->classes[at.kind]);
         for (uint32_t m = fm_view_moves(view, at.cell); m != 0; m &= m - 1) {
             fm_cell next = fm_cell_step(at.cell, (uint32_t)__builtin_ctz(m));
-            uint16_t index = index_of(jam, next);
+            uint16_t index = fm_jam_index(jam, next);
             if ((index == FM_KNOT_NONE || !jam->reached[at.kind][index]) &&
                 add_cells(world, jam, next, jam->kinds[at.kind].size) &&
-                !jam->reached[at.kind][index_of(jam, next)]) {
+                !jam->reached[at.kind][fm_jam_index(jam, next)]) {
                 reach(jam, at.kind, next);
             }
         }
     }
     for (uint32_t i = 0; i < jam->cell_count; i++) {
         for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
-            jam->beside[i].next[d] = index_of(jam, fm_cell_step(jam->cells[i], d));
+            jam->beside[i].next[d] = fm_jam_index(jam, fm_cell_step(jam->cells[i], d));
         }
     }
     for (uint32_t kind = 0; kind < jam->kind_count; kind++) {
@@ -298,7 +226,7 @@ static uint16_t way_out(fm_world *world, struct fm_jam *jam, const struct fm_age
     uint32_t count = planner->spec.ops->path(planner->self, agent->cell, path, FM_KNOT_CELLS_MAX);
     uint16_t last = FM_KNOT_NONE;
     for (uint32_t i = 1; i < count && i < FM_KNOT_CELLS_MAX; i++) {
-        uint16_t index = index_of(jam, path[i]);
+        uint16_t index = fm_jam_index(jam, path[i]);
         if (index == FM_KNOT_NONE || !jam->reached[jam->units[0].kind][index]) {
             break;
         }
@@ -311,9 +239,9 @@ static uint16_t way_out(fm_world *world, struct fm_jam *jam, const struct fm_age
 static bool give(struct fm_jam *jam, bool *given, const fm_knot_unit *unit, uint16_t goal)
 {
     uint32_t size = jam->kinds[unit->kind].size;
-    uint16_t under[UNDER_MAX];
+    uint16_t under[FM_JAM_UNDER_MAX];
     for (uint32_t i = 0; i < size * size; i++) {
-        under[i] = index_of(jam, part(jam->cells[goal], size, i));
+        under[i] = fm_jam_index(jam, fm_jam_part(jam->cells[goal], size, i));
         if (given[under[i]]) {
             return false;
         }
@@ -327,7 +255,7 @@ static bool give(struct fm_jam *jam, bool *given, const fm_knot_unit *unit, uint
 static void set_goal(fm_world *world, struct fm_jam *jam, bool *given, uint32_t i)
 {
     fm_knot_unit *unit = &jam->units[i];
-    uint16_t goal = index_of(jam, jam->aims[i]);
+    uint16_t goal = fm_jam_index(jam, jam->aims[i]);
     goal = goal != FM_KNOT_NONE && jam->reached[unit->kind][goal] ? goal : FM_KNOT_NONE;
     if (i == 0 && goal == FM_KNOT_NONE) {
         goal = way_out(world, jam, fm_world_find(world, jam->agents[0]));
@@ -380,8 +308,44 @@ static void note_help(fm_world *world, const struct fm_jam *jam, fm_agent_help h
     }
 }
 
-// Returns whether there is something to search for.
-static bool begin_search(fm_world *world, struct fm_jam *jam, const struct fm_agent *first)
+// Searches for all teams in one tick.
+struct search {
+    struct fm_jam *jam;
+    uint32_t configurations; // that may be made,
+    uint64_t work, used;     // and the work that may be done, and was
+    fm_knot_state state;
+};
+
+struct attendance {
+    fm_world *world;
+    uint64_t left, used; // work
+    uint64_t promised;   // of what is left, to searches that have begun
+    uint32_t asked;      // teams that were asked whether they have something to search for
+    bool others_wait;    // there was too little work left to ask all
+    uint32_t count;
+    struct search searches[SEARCHES_MAX];
+};
+
+// Work was done for a team. What is more than was left is owed by the next ticks.
+static void spend(struct attendance *a, uint32_t team, uint64_t work)
+{
+    fm_account_charge(&fm_team_of(a->world, team)->account, work);
+    a->used += work;
+    a->world->crowd.jam_debt += work > a->left ? work - a->left : 0;
+    a->left -= work < a->left ? work : a->left;
+}
+
+// What it took to begin an attempt, in work: a distance to a goal counts as a 32nd of it.
+static uint64_t beginning_of(const struct fm_jam *jam)
+{
+    uint64_t goals = 0;
+    for (uint32_t i = 0; jam->knot != NULL && i < jam->unit_count; i++) {
+        goals += jam->units[i].goal != FM_KNOT_NONE;
+    }
+    return BEGIN_WORK + jam->cell_count + jam->anchor_count + goals * jam->cell_count / 32;
+}
+
+static bool prepare(fm_world *world, struct fm_jam *jam, const struct fm_agent *first)
 {
     uint32_t size = world->rules.classes[first->class_index].size;
     uint32_t cells_max = attempts[jam->attempt].cells_max * size * size;
@@ -405,6 +369,14 @@ static bool begin_search(fm_world *world, struct fm_jam *jam, const struct fm_ag
                           world->tick, &world->memory, &jam->knot) == FM_OK;
 }
 
+// Returns whether there is something to search for.
+static bool begin_search(struct attendance *a, struct fm_jam *jam, const struct fm_agent *first)
+{
+    bool begins = prepare(a->world, jam, first);
+    spend(a, jam->team, beginning_of(jam));
+    return begins;
+}
+
 static void drop(fm_world *world, struct fm_jam *jam)
 {
     note_help(world, jam, FM_HELP_NONE);
@@ -420,8 +392,9 @@ static void drop(fm_world *world, struct fm_jam *jam)
 }
 
 // NULL: there is nothing to search for.
-static struct fm_jam *begin(fm_world *world, const struct fm_agent *first)
+static struct fm_jam *begin(struct attendance *a, const struct fm_agent *first)
 {
+    fm_world *world = a->world;
     struct fm_jam *jam = fm_memory_allocate_zeroed(&world->memory, 1, sizeof *jam);
     if (jam == NULL) {
         return NULL;
@@ -431,7 +404,7 @@ static struct fm_jam *begin(fm_world *world, const struct fm_agent *first)
     jam->next = team->jams;
     team->jams = jam;
     team->jam_count += 1;
-    if (!begin_search(world, jam, first)) {
+    if (!begin_search(a, jam, first)) {
         drop(world, jam);
         return NULL;
     }
@@ -440,7 +413,8 @@ static struct fm_jam *begin(fm_world *world, const struct fm_agent *first)
 
 void fm_jam_drop_all(fm_world *world)
 {
-    world->crowd.jams_left = 0;
+    world->crowd.jams_left = world->crowd.jam_team = 0;
+    world->crowd.jam_debt = 0;
     for (uint32_t i = 0; i < world->teams.count; i++) {
         struct fm_team *team = &world->teams.list[i];
         team->stuck_left = team->stuck_next = 0;
@@ -451,305 +425,17 @@ void fm_jam_drop_all(fm_world *world)
     }
 }
 
-// ---- who is stuck -------------------------------------------------------------------------------
-
-static const fm_mover *mover_at(const fm_world *world, const struct fm_agent *agent)
-{
-    return &world->crowd.movers[agent - world->agents.slots];
-}
-
-// A unit in a queue that moves gets nearer, if slowly.
-static bool is_stuck(const struct fm_agent *agent, const fm_mover *mover)
-{
-    bool gets_nearer = agent->order.id != 0 && agent->hindered < HINDERED_MIN;
-    return !gets_nearer && (mover->preferences & 15) < FM_PREFERENCE_STAY &&
-           agent->anchor != FM_CELL_NONE &&
-           fm_cell_dx(agent->cell, agent->anchor) <= FM_JAM_REACH &&
-           fm_cell_dy(agent->cell, agent->anchor) <= FM_JAM_REACH;
-}
-
-// The first other unit on the cells that a unit covers after the step that it wants; 0: none.
-static uint32_t unit_ahead(const fm_world *world, const fm_mover *mover)
-{
-    uint32_t self = (uint32_t)(mover - world->crowd.movers) + 1;
-    uint32_t size = world->rules.classes[world->agents.slots[self - 1].class_index].size;
-    fm_cell corner = fm_cell_step(mover->cell, (uint32_t)(mover->preferences & 15));
-    for (uint32_t y = 0; y < size; y++) {
-        for (uint32_t x = 0; x < size; x++) {
-            uint32_t unit = fm_crowd_unit_in(
-                world->crowd.occupancy, fm_cell_at(fm_cell_x(corner) + x, fm_cell_y(corner) + y));
-            if (unit != 0 && unit != self) {
-                return unit;
-            }
-        }
-    }
-    return 0;
-}
-
-// Whether it waits in a queue that moves: who stands where it wants to go, or one that this one
-// waits for, gets nearer to its goal. A search would hold the queue up.
-static bool is_served(const fm_world *world, const fm_mover *mover)
-{
-    for (uint32_t i = 0; i < QUEUE_MAX; i++) {
-        uint32_t unit = unit_ahead(world, mover);
-        const fm_mover *other = unit == 0 ? NULL : &world->crowd.movers[unit - 1];
-        if (other == NULL || other->team != mover->team ||
-            (other->preferences & 15) >= FM_PREFERENCE_STAY) {
-            return false;
-        }
-        const struct fm_agent *agent = &world->agents.slots[unit - 1];
-        if (agent->order.id != 0 && agent->hindered < HINDERED_MIN) {
-            return true;
-        }
-        mover = other;
-    }
-    return false;
-}
-
-// The unit that is a team's member number `i`; NULL when it is dead.
-static struct fm_agent *member_of(fm_world *world, uint32_t team, uint32_t i)
-{
-    uint32_t slot = fm_team_of(world, team)->members[i];
-    struct fm_agent *agent = &world->agents.slots[slot];
-    return world->crowd.movers[slot].team == team && agent->member == i ? agent : NULL;
-}
-
-// How many units of a team make way for others in this tick (see preferences.c), by squares of the
-// map. Squares far from each other may share a counter: then units there get no help for a while.
-struct yielders {
-    uint32_t counts[SQUARES];
-};
-
-static uint32_t square_at(uint32_t x, uint32_t y)
-{
-    return (uint32_t)(fm_mix64((uint64_t)y << 32 | x) % SQUARES);
-}
-
-static void count_yielders(fm_world *world, uint32_t number, struct yielders *yielders)
-{
-    const struct fm_team *team = fm_team_of(world, number);
-    memset(yielders, 0, sizeof *yielders);
-    for (uint32_t i = 0; team->large_count > 0 && i < team->member_count; i++) {
-        const struct fm_agent *agent = member_of(world, number, i);
-        if (agent != NULL && mover_at(world, agent)->yields) {
-            yielders->counts[square_at(fm_cell_x(agent->cell) / SQUARE_SIDE,
-                                       fm_cell_y(agent->cell) / SQUARE_SIDE)] += 1;
-        }
-    }
-}
-
-// Whether so many make way around a cell that a search would hold them up.
-static bool is_pressed(const struct yielders *yielders, fm_cell cell)
-{
-    uint32_t count = 0, x = fm_cell_x(cell) / SQUARE_SIDE, y = fm_cell_y(cell) / SQUARE_SIDE;
-    for (uint32_t i = 0; i < 9; i++) {
-        count += yielders->counts[square_at(x + i % 3 - 1, y + i / 3 - 1)];
-    }
-    return count > YIELDERS_MAX;
-}
-
-// Sets the anchor of each unit of the team to its cell, and notes which are stuck. Returns how
-// many.
-static uint32_t look_around(fm_world *world, uint32_t number)
-{
-    struct fm_team *team = fm_team_of(world, number);
-    struct yielders yielders;
-    count_yielders(world, number, &yielders);
-    team->stuck_left = 0;
-    for (uint32_t i = 0; i < team->member_count; i++) {
-        struct fm_agent *agent = member_of(world, number, i);
-        if (agent == NULL) {
-            continue;
-        }
-        const fm_mover *mover = mover_at(world, agent);
-        agent->jammed = is_stuck(agent, mover) && !is_served(world, mover);
-        agent->stuck = agent->jammed && !is_pressed(&yielders, agent->cell);
-        team->stuck_left += agent->stuck;
-        // A unit that goes home again and again, and is pushed away again, is at home at times.
-        bool is_pushed = mover->parked && agent->pushed_tick + FM_JAM_TICKS > world->tick;
-        bool wants = (mover->preferences & 15) < FM_PREFERENCE_STAY || is_pushed || mover->returns;
-        agent->anchor = wants ? agent->cell : FM_CELL_NONE;
-    }
-    return team->stuck_left;
-}
-
-// The next stuck unit that is where it was and that no jam includes. NULL: there is none. In turns,
-// by their aliases: other teams must not decide which is the first.
-static const struct fm_agent *next_stuck(fm_world *world, uint32_t number)
-{
-    struct fm_team *team = fm_team_of(world, number);
-    for (uint32_t i = 0; team->stuck_left > 0 && i < team->member_count; i++) {
-        team->stuck_next = (team->stuck_next + 1) % team->member_count;
-        struct fm_agent *agent = member_of(world, number, team->stuck_next);
-        if (agent == NULL || !agent->stuck) {
-            continue;
-        }
-        const fm_mover *mover = mover_at(world, agent);
-        agent->stuck = false;
-        team->stuck_left -= 1;
-        if (is_stuck(agent, mover) && !mover->planned && !mover->cleared) {
-            return agent;
-        }
-    }
-    team->stuck_left = 0;
-    return NULL;
-}
-
-// ---- following the plan -------------------------------------------------------------------------
-
-static fm_mover *mover_of(fm_world *world, const struct fm_jam *jam, uint32_t i)
-{
-    return &world->crowd.movers[jam->agents[i].index1 - 1];
-}
-
-// Whether everybody is where the plan says, wants what it wanted, and may still be moved: who holds
-// its ground by now, or is frozen, may not.
-static bool is_valid(fm_world *world, const struct fm_jam *jam)
-{
-    const uint16_t *places = fm_knot_at(jam->knot, jam->step);
-    for (uint32_t i = 0; i < jam->unit_count; i++) {
-        const struct fm_agent *agent = fm_world_find(world, jam->agents[i]);
-        if (agent == NULL || agent->cell != jam->cells[places[i]] ||
-            aim_of(agent) != jam->aims[i] || !mover_of(world, jam, i)->pushable) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void hold(fm_world *world, const struct fm_jam *jam)
-{
-    for (uint32_t i = 0; i < jam->unit_count; i++) {
-        fm_mover *mover = mover_of(world, jam, i);
-        mover->progress = FM_MOVER_DECIDED;
-        mover->planned = true;
-    }
-}
-
-static bool are_all_ready(fm_world *world, const struct fm_jam *jam)
-{
-    for (uint32_t i = 0; i < jam->unit_count; i++) {
-        if (mover_of(world, jam, i)->progress != FM_MOVER_UNDECIDED) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void write_holders(fm_world *world, struct fm_jam *jam)
-{
-    const uint16_t *places = fm_knot_at(jam->knot, jam->step);
-    memset(jam->holders, 0, sizeof jam->holders);
-    for (uint32_t i = 0; i < jam->unit_count; i++) {
-        uint32_t size = mover_of(world, jam, i)->size;
-        for (uint32_t j = 0; j < size * size; j++) {
-            jam->holders[index_of(jam, part(jam->cells[places[i]], size, j))] = (uint16_t)(i + 1);
-        }
-    }
-}
-
-// Whether a unit that does not take part stands where a unit goes, or goes there by another plan.
-static bool is_in_the_way(fm_world *world, struct fm_jam *jam, fm_cell cell, uint32_t size)
-{
-    for (uint32_t j = 0; j < size * size; j++) {
-        fm_cell under = part(cell, size, j);
-        const fm_place *place = fm_occupancy_at(world->crowd.occupancy, under);
-        bool is_other = place->now != 0 && jam->holders[index_of(jam, under)] == 0;
-        if (is_other || place->claim != 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Whether a unit of another plan goes from one cell to the other.
-static bool goes(const fm_world *world, fm_cell from, fm_cell to)
-{
-    uint32_t unit = fm_crowd_unit_in(world->crowd.occupancy, from);
-    const fm_mover *mover = unit == 0 ? NULL : &world->crowd.movers[unit - 1];
-    return mover != NULL && mover->size == 1 && mover->planned && mover->next == to;
-}
-
-// Whether a step would cross that of a unit of another plan.
-static bool crosses(const fm_world *world, const fm_mover *mover, uint32_t d)
-{
-    if ((d & 1) == 0 || mover->size > 1) {
-        return false;
-    }
-    fm_cell left = fm_cell_step(mover->cell, d - 1);
-    fm_cell right = fm_cell_step(mover->cell, (d + 1) % FM_DIRECTION_COUNT);
-    return goes(world, left, right) || goes(world, right, left);
-}
-
-// Whether the next step of the plan is legal on the map as it is, and no other unit is in the way.
-static bool is_open(fm_world *world, struct fm_jam *jam)
-{
-    const uint16_t *places = fm_knot_at(jam->knot, jam->step + 1);
-    write_holders(world, jam);
-    for (uint32_t i = 0; i < jam->unit_count; i++) {
-        const fm_mover *mover = mover_of(world, jam, i);
-        fm_cell next = jam->cells[places[i]];
-        uint32_t d = fm_cell_direction(mover->cell, next);
-        if (next != mover->cell && (!(mover->moves >> d & 1) || crosses(world, mover, d) ||
-                                    is_in_the_way(world, jam, next, mover->size))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void follow(fm_world *world, struct fm_jam *jam)
-{
-    if (jam->step == fm_knot_steps(jam->knot)) {
-        drop(world, jam);
-        return;
-    }
-    if (!are_all_ready(world, jam) || !is_open(world, jam)) {
-        jam->delay += 1;
-        if (jam->delay > DELAY_MAX) {
-            drop(world, jam);
-        } else {
-            hold(world, jam);
-        }
-        return;
-    }
-    jam->delay = 0;
-    jam->step += 1;
-    const uint16_t *places = fm_knot_at(jam->knot, jam->step);
-    for (uint32_t i = 0; i < jam->unit_count; i++) {
-        fm_mover *mover = mover_of(world, jam, i);
-        mover->next = jam->cells[places[i]];
-        mover->progress = FM_MOVER_DECIDED;
-        mover->planned = true;
-        for (uint32_t j = 0; j < (uint32_t)mover->size * mover->size; j++) {
-            fm_occupancy_at(world->crowd.occupancy, part(mover->next, mover->size, j))->claim =
-                jam->agents[i].index1;
-        }
-    }
-}
+// ---- what is searched for next ------------------------------------------------------------------
 
 // Whether a unit of the team waits for help that does not take part.
 static bool do_others_wait(fm_world *world, const struct fm_jam *jam)
 {
     uint32_t waiting = fm_team_of(world, jam->team)->stuck_left;
     for (uint32_t i = 0; waiting > 0 && i < jam->unit_count; i++) {
-        waiting -= fm_world_find(world, jam->agents[i])->stuck;
+        const struct fm_agent *agent = fm_world_find(world, jam->agents[i]);
+        waiting -= agent != NULL && agent->stuck;
     }
     return waiting > 0;
-}
-
-// Whether no unit of the team made a step in the last tick: then nothing is lost when all wait for
-// the search, and the tick has little else to do.
-static bool is_still(fm_world *world, uint32_t number)
-{
-    const struct fm_team *team = fm_team_of(world, number);
-    for (uint32_t i = 0; i < team->member_count; i++) {
-        const struct fm_agent *agent = member_of(world, number, i);
-        if (agent != NULL && agent->stepped_tick == world->tick && agent->moves > 0) {
-            return false;
-        }
-    }
-    return true;
 }
 
 // Whether a plan would hold up others who wait for too long. Now and then that is right: it may be
@@ -762,84 +448,236 @@ static bool is_too_long(fm_world *world, const struct fm_jam *jam)
 
 // Begins the next attempt that may be made and has something to search for: on a small piece of
 // ground the first unit's goal may be out of reach that is within it on a larger one.
-static bool begin_next(fm_world *world, struct fm_jam *jam)
+static bool begin_next(struct attendance *a, struct fm_jam *jam)
 {
-    const struct fm_agent *first = fm_world_find(world, jam->agents[0]);
-    bool others_wait = do_others_wait(world, jam);
+    const struct fm_agent *first = fm_world_find(a->world, jam->agents[0]);
+    bool others_wait = do_others_wait(a->world, jam);
     while (++jam->attempt < FM_COUNT_OF(attempts) &&
            !(attempts[jam->attempt].is_long && others_wait)) {
-        if (begin_search(world, jam, first)) {
+        if (begin_search(a, jam, first)) {
             return true;
         }
     }
     return false;
 }
 
-static void search(fm_world *world, struct fm_jam *jam)
+static void follow(fm_world *world, struct fm_jam *jam)
 {
-    bool is_quick = jam->unit_count <= STILL_UNITS && is_still(world, jam->team);
-    uint32_t work = is_quick ? STILL_FACTOR * FM_JAM_WORK : FM_JAM_WORK;
-    switch (fm_knot_search(jam->knot, work / jam->unit_count + 1)) {
-    case FM_KNOT_RUNNING:
-        hold(world, jam);
+    if (!fm_jam_follow(world, jam)) {
+        drop(world, jam);
+    }
+}
+
+// ---- turns --------------------------------------------------------------------------------------
+
+// Lets a search have a part of the work that is left.
+static void add_search(struct attendance *a, struct fm_jam *jam)
+{
+    a->searches[a->count++] = (struct search){.jam = jam};
+}
+
+// How many units of configurations a search may make in a tick.
+static uint32_t wanted_by(fm_world *world, const struct fm_jam *jam)
+{
+    bool is_quick = jam->unit_count <= STILL_UNITS && fm_stuck_team_stands(world, jam->team);
+    return is_quick ? STILL_FACTOR * FM_JAM_WORK : FM_JAM_WORK;
+}
+
+static bool is_mixed(const struct fm_jam *jam)
+{
+    uint32_t largest = 1;
+    for (uint32_t kind = 0; kind < jam->kind_count; kind++) {
+        largest = jam->kinds[kind].size > largest ? jam->kinds[kind].size : largest;
+    }
+    return largest > 1;
+}
+
+// Divides the work that is left among the listed searches.
+static void deal(struct attendance *a)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct search *search = &a->searches[i];
+        uint32_t wanted = wanted_by(a->world, search->jam);
+        search->configurations = wanted / search->jam->unit_count + 1;
+        search->work = (uint64_t)wanted * (is_mixed(search->jam) ? MIXED_FACTOR : ASKED_FACTOR);
+        sum += search->work;
+    }
+    uint64_t left = a->left < UINT32_MAX ? a->left : UINT32_MAX;
+    for (uint32_t i = 0; i < a->count && sum > left; i++) {
+        a->searches[i].work = a->searches[i].work * left / sum + 1;
+    }
+}
+
+static void run_searches(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    (void)worker;
+    struct attendance *a = context;
+    for (uint32_t i = begin; i < end; i++) {
+        struct search *search = &a->searches[i];
+        search->state =
+            fm_knot_search(search->jam->knot, search->configurations, search->work, &search->used);
+    }
+}
+
+// What follows from the work of a search in this tick.
+static void close_search(struct attendance *a, const struct search *search)
+{
+    fm_world *world = a->world;
+    struct fm_jam *jam = search->jam;
+    if (search->state == FM_KNOT_RUNNING) {
+        fm_jam_hold(world, jam);
         return;
-    case FM_KNOT_FOUND:
-        if (is_too_long(world, jam)) {
-            break;
-        }
+    }
+    if (search->state == FM_KNOT_FOUND && !is_too_long(world, jam)) {
         jam->is_found = true;
         note_help(world, jam, FM_HELP_PLAN);
         follow(world, jam);
         return;
-    case FM_KNOT_FAILED:
-        break;
     }
     fm_knot_destroy(jam->knot);
     jam->knot = NULL;
-    if (begin_next(world, jam)) {
-        hold(world, jam);
+    if (a->others_wait) {
+        jam->is_put_off = true;
+        note_help(world, jam, FM_HELP_NONE);
+    } else if (begin_next(a, jam)) {
+        fm_jam_hold(world, jam);
     } else {
         drop(world, jam);
     }
 }
 
-// Jams whose plan is followed come first: their units are not searched for again.
-static void attend_team(fm_world *world, uint32_t number)
+// The jam of a team for which no plan was found yet. NULL: there is none.
+static struct fm_jam *unsolved_of(const struct fm_team *team)
 {
-    struct fm_team *team = fm_team_of(world, number);
-    struct fm_jam *searching = NULL, *next;
-    for (struct fm_jam *jam = team->jams; jam != NULL; jam = next) {
-        next = jam->next;
-        if (!is_valid(world, jam)) {
-            drop(world, jam);
-        } else if (jam->is_found) {
-            follow(world, jam);
-        } else {
-            searching = jam;
-        }
+    struct fm_jam *jam = team->jams;
+    while (jam != NULL && jam->is_found) {
+        jam = jam->next;
     }
-    for (uint32_t i = 0; searching == NULL && i < BEGINS_MAX && team->jam_count < JAMS_MAX; i++) {
-        const struct fm_agent *first = next_stuck(world, number);
-        searching = first == NULL ? NULL : begin(world, first);
+    return jam;
+}
+
+static bool wants_turn(const struct fm_team *team)
+{
+    const struct fm_jam *jam = unsolved_of(team);
+    return jam == NULL ? team->stuck_left > 0 && team->jam_count < JAMS_MAX : jam->is_put_off;
+}
+
+// Continues with the next attempt, unless the first unit has got away meanwhile.
+static bool take_up(struct attendance *a, struct fm_jam *jam)
+{
+    const struct fm_agent *first = fm_world_find(a->world, jam->agents[0]);
+    jam->is_put_off = false;
+    if (first != NULL && fm_stuck_yet(a->world, first) &&
+        !fm_jam_mover(a->world, jam, 0)->planned && !fm_jam_mover(a->world, jam, 0)->cleared &&
+        begin_next(a, jam)) {
+        return true;
     }
-    if (searching != NULL) {
-        search(world, searching);
+    drop(a->world, jam);
+    return false;
+}
+
+static void give_turn(struct attendance *a, uint32_t number)
+{
+    struct fm_team *team = fm_team_of(a->world, number);
+    struct fm_jam *jam = unsolved_of(team);
+    if (jam != NULL && !take_up(a, jam)) {
+        jam = NULL;
+    }
+    for (uint32_t i = 0; jam == NULL && i < BEGINS_MAX && team->jam_count < JAMS_MAX; i++) {
+        const struct fm_agent *first = fm_stuck_next(a->world, number);
+        jam = first == NULL ? NULL : begin(a, first);
+    }
+    if (jam != NULL) {
+        add_search(a, jam);
+        a->promised += FM_JAM_WORK;
     }
 }
 
-void fm_jam_attend(fm_world *world)
+// Asks further teams as long as there is work left; in the next tick the one after the last is
+// asked first.
+static void ask_others(struct attendance *a)
 {
-    bool looks = world->tick % FM_JAM_TICKS == 0;
-    if (!looks && world->crowd.jams_left == 0) {
-        return;
+    fm_world *world = a->world;
+    uint32_t count = world->teams.count;
+    a->others_wait = false;
+    for (; a->asked < count && !a->others_wait; a->asked++) {
+        uint32_t i = (world->crowd.jam_team + a->asked) % count;
+        if (wants_turn(&world->teams.list[i])) {
+            a->others_wait = a->left < a->promised + TURN_LEAST || a->count == SEARCHES_MAX;
+            if (a->others_wait) {
+                return;
+            }
+            give_turn(a, i + 1);
+        }
     }
-    world->counts.stuck = looks ? 0 : world->counts.stuck;
-    world->crowd.jams_left = 0;
-    for (uint32_t number = 1; number <= world->teams.count; number++) {
-        world->counts.stuck += looks ? look_around(world, number) : 0;
-        world->crowd.jams_left += fm_passages_attend(world, number, looks);
-        attend_team(world, number);
-        const struct fm_team *team = fm_team_of(world, number);
-        world->crowd.jams_left += team->jam_count + team->stuck_left;
+}
+
+// Follows the plans of a team's jams, and lists its search.
+static void follow_plans(struct attendance *a, const struct fm_team *team)
+{
+    struct fm_jam *next;
+    for (struct fm_jam *jam = team->jams; jam != NULL; jam = next) {
+        next = jam->next;
+        if (jam->is_put_off) {
+            continue;
+        }
+        if (!fm_jam_is_valid(a->world, jam)) {
+            drop(a->world, jam);
+        } else if (jam->is_found) {
+            follow(a->world, jam);
+        } else if (a->count < SEARCHES_MAX) {
+            add_search(a, jam);
+        } else {
+            fm_jam_hold(a->world, jam);
+        }
     }
+}
+
+// Searches that are under way come first; what they leave is for others.
+static void search_all(struct attendance *a, fm_workers *workers)
+{
+    if (a->count == 0) {
+        ask_others(a);
+    }
+    while (a->count > 0) {
+        uint32_t count = a->count;
+        deal(a);
+        fm_workers_run(workers, count, 1, run_searches, a);
+        for (uint32_t i = 0; i < count; i++) {
+            spend(a, a->searches[i].jam->team, a->searches[i].used);
+        }
+        a->promised = 0;
+        ask_others(a);
+        for (uint32_t i = 0; i < count; i++) {
+            close_search(a, &a->searches[i]);
+        }
+        a->count -= count;
+        memmove(a->searches, a->searches + count, a->count * sizeof *a->searches);
+    }
+}
+
+uint64_t fm_jam_attend(fm_world *world, fm_workers *workers, uint64_t work)
+{
+    struct fm_world_crowd *crowd = &world->crowd;
+    uint64_t owed = crowd->jam_debt < work ? crowd->jam_debt : work;
+    crowd->jam_debt -= owed;
+    fm_stuck_look_around(world);
+    if (crowd->jams_left == 0) {
+        return 0;
+    }
+    struct attendance a = {.world = world, .left = work - owed};
+    uint32_t passages = 0;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        passages += fm_passages_attend(world, i + 1, fm_stuck_is_looked_for(world, i + 1));
+        follow_plans(&a, &world->teams.list[i]);
+    }
+    search_all(&a, workers);
+    crowd->jam_team = (crowd->jam_team + a.asked) % world->teams.count;
+    crowd->jams_left = passages;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        crowd->jams_left += world->teams.list[i].jam_count + world->teams.list[i].stuck_left;
+    }
+    world->counts.expansions_by_kind[FM_SEARCH_JOINT] += a.used;
+    return a.used;
 }

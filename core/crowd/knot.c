@@ -339,18 +339,22 @@ static bool unfold(fm_knot *knot, uint32_t node)
     return true;
 }
 
-fm_knot_state fm_knot_search(fm_knot *knot, uint32_t work)
+fm_knot_state fm_knot_search(fm_knot *knot, uint32_t configurations, uint64_t work, uint64_t *used)
 {
-    for (uint32_t i = 0; i < work && knot->state == FM_KNOT_RUNNING; i++) {
+    uint64_t done = 0;
+    for (uint32_t i = 0; i < configurations && done < work && knot->state == FM_KNOT_RUNNING; i++) {
         if (knot->depth == 0) {
             knot->state = FM_KNOT_FAILED;
         } else if (is_goal(knot, knot->stack[knot->depth - 1])) {
             bool fits = unfold(knot, knot->stack[knot->depth - 1]);
             knot->state = fits ? FM_KNOT_FOUND : FM_KNOT_FAILED;
-        } else if (!open_next(knot)) {
-            knot->state = FM_KNOT_FAILED;
+        } else {
+            bool continues = open_next(knot);
+            done += fm_knot_step_work(&knot->step);
+            knot->state = continues ? FM_KNOT_RUNNING : FM_KNOT_FAILED;
         }
     }
+    *used += done;
     return knot->state;
 }
 

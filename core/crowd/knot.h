@@ -10,7 +10,7 @@
 //
 // Source: K. Okumura, "LaCAM: Search-Based Algorithm for Quick Multi-Agent Pathfinding", AAAI 2023.
 //
-// Threads: the tick thread. Knows cells of its ground by index, and nothing of worlds.
+// Threads: any, one for a search. Knows cells of its ground by index, and nothing of worlds.
 
 #pragma once
 
@@ -71,8 +71,11 @@ FM_CHECKED fm_status fm_knot_create(const fm_knot_ground *ground, const fm_knot_
 void fm_knot_destroy(fm_knot *knot);
 
 /// Continues the search. Fails when out of memory.
-/// @param work  configurations to make, at most
-fm_knot_state fm_knot_search(fm_knot *knot, uint32_t work);
+///
+/// @param configurations  to make, at most
+/// @param work  units to ask in them, at most; the last configuration may take more
+/// @param used  the work done is added
+fm_knot_state fm_knot_search(fm_knot *knot, uint32_t configurations, uint64_t work, uint64_t *used);
 
 /// Of a plan that was found: how many steps it takes, and where all units are after `step` of them.
 uint32_t fm_knot_steps(const fm_knot *knot);

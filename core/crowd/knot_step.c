@@ -157,9 +157,10 @@ static bool can_go(const fm_knot_step *step, uint32_t unit, uint16_t from, uint1
 
 // Whether a unit that goes from `from` to `cell` comes into a corridor without a way out that is
 // full of units that want to be there.
-static bool is_held_end(const fm_knot_step *step, uint32_t unit, uint16_t from, uint16_t cell)
+static bool is_held_end(fm_knot_step *step, uint32_t unit, uint16_t from, uint16_t cell)
 {
     for (uint32_t i = 0; i < step->ground.cell_count; i++) {
+        step->looked += 1;
         if (step->now[cell] == 0 || step->units[step->now[cell] - 1].goal != cell) {
             return false;
         }
@@ -183,11 +184,12 @@ static bool is_held_end(const fm_knot_step *step, uint32_t unit, uint16_t from, 
 
 // Counts the cells that lead on from `at` for a unit that came from `from`, without dead ends in
 // which units stand that want to be there. 2 stands for 2 and more; `next` receives the last one.
-static uint32_t ways_on(const fm_knot_step *step, uint32_t unit, uint16_t from, uint16_t at,
+static uint32_t ways_on(fm_knot_step *step, uint32_t unit, uint16_t from, uint16_t at,
                         uint16_t *next)
 {
     uint32_t count = 0;
     const uint16_t *cells = ways(step, unit, at);
+    step->looked += 1;
     for (uint32_t d = 0; d < FM_DIRECTION_COUNT && count < 2; d++) {
         uint16_t cell = cells[d];
         if (cell != FM_KNOT_NONE && cell != from && !is_held_end(step, unit, at, cell)) {
@@ -200,7 +202,7 @@ static uint32_t ways_on(const fm_knot_step *step, uint32_t unit, uint16_t from, 
 
 // Whether `pusher`, from `behind`, drives `puller`, in `ahead`, to where that one has to come back
 // from.
-static bool is_required(const fm_knot_step *step, uint32_t pusher, uint32_t puller, uint16_t behind,
+static bool is_required(fm_knot_step *step, uint32_t pusher, uint32_t puller, uint16_t behind,
                         uint16_t ahead)
 {
     bool is_end = false;
@@ -228,7 +230,7 @@ static bool is_required(const fm_knot_step *step, uint32_t pusher, uint32_t pull
 }
 
 // Whether a unit that backs out from `from` to `at` and further comes to a fork.
-static bool is_possible(const fm_knot_step *step, uint32_t unit, uint16_t from, uint16_t at)
+static bool is_possible(fm_knot_step *step, uint32_t unit, uint16_t from, uint16_t at)
 {
     uint16_t first = from;
     for (uint32_t i = 0; i < step->ground.cell_count && at != first; i++) {
@@ -244,7 +246,7 @@ static bool is_possible(const fm_knot_step *step, uint32_t unit, uint16_t from, 
 }
 
 // The unit that a unit on its way to `first` has to pull after it, as unit + 1; 0: none.
-static uint32_t partner_of(const fm_knot_step *step, uint32_t unit, uint16_t at, uint16_t first)
+static uint32_t partner_of(fm_knot_step *step, uint32_t unit, uint16_t at, uint16_t first)
 {
     uint32_t other = step->now[first];
     if (first == at || size_of(step, unit) > 1) {
@@ -333,7 +335,8 @@ static bool clear(fm_knot_step *step, uint32_t unit, uint16_t cell)
 static bool decide(fm_knot_step *step, uint32_t unit)
 {
     uint16_t at = step->places[unit], cells[FM_KNOT_OPTIONS_MAX];
-    if (step->is_mixed && ++step->asked > ASKED_EACH * step->unit_count) {
+    step->asked += 1;
+    if (step->is_mixed && step->asked > ASKED_EACH * step->unit_count) {
         return false;
     }
     uint32_t count = fm_knot_step_options(step, unit, at, cells);
@@ -368,7 +371,7 @@ static bool decide(fm_knot_step *step, uint32_t unit)
 void fm_knot_step_begin(fm_knot_step *step, const uint16_t *places)
 {
     step->places = places;
-    step->trail_count = step->asked = 0;
+    step->trail_count = step->asked = step->looked = 0;
     memset(step->now, 0, sizeof step->now);
     memset(step->then, 0, sizeof step->then);
     for (uint32_t i = 0; i < step->unit_count; i++) {

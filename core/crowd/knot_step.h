@@ -9,7 +9,7 @@
 // Sources: see pibt.h; K. Okumura, "Improving LaCAM for Scalable Eventually Optimal Multi-Agent
 // Pathfinding", IJCAI 2023, for the swap.
 //
-// Threads: the tick thread.
+// Threads: any, one for a step.
 
 #pragma once
 
@@ -30,12 +30,21 @@ typedef struct fm_knot_step {
     uint16_t to[FM_KNOT_UNITS_MAX];    // where each goes; FM_KNOT_NONE: not decided
     uint16_t trail[FM_KNOT_UNITS_MAX]; // those decided, in that order
     uint32_t trail_count;
-    uint32_t asked;                                                         // so often units were
+    uint32_t asked;  // so often units were
+    uint32_t looked; // at so many cells of corridors
     uint16_t under[FM_KNOT_CELLS_MAX][FM_KNOT_SIZE_MAX * FM_KNOT_SIZE_MAX]; // cells from a cell on
 } fm_knot_step;
 
 /// Fills in what follows from ground and units, which the caller has set.
 void fm_knot_step_init(fm_knot_step *step);
+
+/// What the step has taken so far, in units: each once at least. Looks at 64 cells of corridors
+/// count as one more.
+static inline uint64_t fm_knot_step_work(const fm_knot_step *step)
+{
+    uint32_t asked = step->asked > step->unit_count ? step->asked : step->unit_count;
+    return (uint64_t)asked + step->looked / 64;
+}
 
 /// Starts with all units at `places`, which must outlive the step, and nothing decided.
 void fm_knot_step_begin(fm_knot_step *step, const uint16_t *places);

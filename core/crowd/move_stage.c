@@ -325,17 +325,19 @@ static void note_steps(fm_world *world)
     }
 }
 
-void fm_agents_move(fm_world *world, fm_workers *workers)
+uint64_t fm_agents_move(fm_world *world, fm_workers *workers, uint64_t work)
 {
+    uint64_t used = 0;
     for (uint32_t i = 0; i < fm_mark_words(world); i++) {
         world->agents.marks[i].of[FM_MARK_STEPPED] = 0;
     }
     if (world->crowd.occupancy != NULL) {
-        fm_crowd_move(world, workers);
+        used = fm_crowd_move(world, workers, work);
         fm_agents_mark_all(world, FM_MARK_REHASH); // homes and waits change without a step
     } else {
         fm_workers_run_parts(workers, fm_mark_words(world), WORDS_A_TURN, move_agents, world);
         note_arrivals(world);
     }
     note_steps(world);
+    return used;
 }

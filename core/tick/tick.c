@@ -4,6 +4,7 @@
 
 #include "core/commands/edits.h"
 #include "core/commands/order_command.h"
+#include "core/crowd/jam.h"
 #include "core/crowd/move_stage.h"
 #include "core/orders/assign.h"
 #include "core/tick/digest.h"
@@ -14,6 +15,8 @@
 #include "core/views/view_delta.h"
 #include "core/world/world_classes.h"
 #include "core/world/world_state.h"
+
+#define JOINT_SHARE 4u // this part of the budget is for joint searches, whatever others used
 
 #define MANY_TEAMS 64u // from which on prefetching pays
 #define MANY_UNITS 64u // of a team, which then notes from where it has looked
@@ -177,10 +180,20 @@ static void stage_choose(struct fm_tick *t)
     fm_agents_choose(t->world, t->workers);
 }
 
+// How much joint searches may do. There is no deadline for them: what is left of the budget when it
+// has passed is no measure of time.
+static uint64_t joint_work(const struct fm_tick *t)
+{
+    uint64_t share = t->granted / JOINT_SHARE, left = t->deadline_met ? 0 : t->budget;
+    uint64_t most = left > share ? left : share;
+    return most > FM_JAM_WORK_LEAST ? most : FM_JAM_WORK_LEAST;
+}
+
 static void stage_move(struct fm_tick *t)
 {
     uint64_t before = t->world->counts.moves;
-    fm_agents_move(t->world, t->workers);
+    t->report->joint_expansions = fm_agents_move(t->world, t->workers, joint_work(t));
+    t->report->expansions += t->report->joint_expansions;
     t->report->moved_count = (uint32_t)(t->world->counts.moves - before);
 }
 
@@ -335,8 +348,12 @@ void fm_tick_run(fm_world *world, fm_workers *workers, uint64_t expansions_budge
                  const fm_tick_clock *clock, fm_tick_report *report)
 {
     uint64_t budget = expansions_budget < 1 ? 1 : expansions_budget;
-    struct fm_tick t = {
-        .world = world, .workers = workers, .clock = clock, .report = report, .budget = budget};
+    struct fm_tick t = {.world = world,
+                        .workers = workers,
+                        .clock = clock,
+                        .report = report,
+                        .granted = budget,
+                        .budget = budget};
     run(&t);
     report->record.expansions_budget = budget;
 }
@@ -349,6 +366,7 @@ void fm_tick_replay(fm_world *world, fm_workers *workers, const fm_tick_record *
                         .workers = workers,
                         .recorded = record,
                         .report = report,
+                        .granted = budget < 1 ? 1 : budget,
                         .budget = budget < 1 ? 1 : budget};
     run(&t);
     report->record.expansions_budget = record->expansions_budget;

@@ -27,7 +27,9 @@
 // would be too small for a search, it is not dealt out equally: in round 0 real-time planners get
 // some for a move, and then one planner after the other gets what finishes a search, those first
 // whose agents cannot move, and of these those that have waited longest. Planners that get nothing
-// at all are not even notified: they stay due (core/world/due.h).
+// at all are not even notified: they stay due (core/world/due.h). What is left then is for joint
+// searches (core/crowd/jam.h), a quarter of the budget at least, also beyond it; no more than that
+// once the deadline has stopped a planner.
 //
 // Teams take turns, planner by planner. The deadline stops every planner within FM_DEADLINE_STRIDE
 // units, and those whose turn has not come search nothing in this tick. The order of turns rotates
@@ -67,6 +69,7 @@ typedef struct fm_tick_report {
     fm_tick_record record;             // its cuts are good until the next tick
     uint64_t expansions;               // done in this tick
     uint64_t notify_expansions;        // of these, what notifying planners of changes was charged
+    uint64_t joint_expansions;         // of these, joint searches for units that are stuck
     uint64_t label_units;              // work on labels, in expansions; not in `expansions`
     uint32_t planners_notified;        // planners that the search stage turned to
     uint32_t planners_searched;        // of these, those that wanted to search

@@ -17,7 +17,8 @@ struct fm_tick {
     const fm_tick_record *recorded; // NULL unless this is a replay
     uint32_t recorded_next;         // first cut of `recorded` that was not used yet
     fm_tick_report *report;
-    uint64_t budget;  // expansions left
+    uint64_t granted; // expansions of the whole tick,
+    uint64_t budget;  // and what is left of them
     uint64_t pool;    // of the round, where teams take turns: expansions not granted yet
     uint32_t put_off; // planners that are due and have to wait for their turn
     uint32_t round;

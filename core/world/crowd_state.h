@@ -18,6 +18,8 @@ struct fm_world_crowd {
     struct fm_mover *movers; // by agent slot
     struct fm_pibt_frame *frames;
     uint32_t jams_left; // of all teams: those worked on, and units that wait for help
+    uint32_t jam_team;  // index of the team that is asked first in the next tick
+    uint64_t jam_debt;  // work that was done beyond what a tick allowed
     uint64_t *turns;    // twice as many: see turns.c
     struct fm_islands *islands;
     struct fm_turns_part *turn_parts;

@@ -39,6 +39,7 @@ struct fm_team {
     // See core/crowd/jam.h.
     struct fm_jam *jams; // that are worked on
     uint32_t jam_count;
+    uint32_t stuck_count; // agents that were stuck at the last search for jams
     uint32_t stuck_left; // agents that were stuck at the last search for jams: at most so many wait
                          // for help
     uint32_t stuck_next; // member whose turn was last

@@ -21,5 +21,5 @@ const char *fm_search_kind_name(uint32_t kind)
     if (kind < FM_PLANNER_COUNT) {
         return fm_planner_catalogue[kind]->name;
     }
-    return kind == FM_SEARCH_SURVEY ? "survey" : "seek";
+    return kind == FM_SEARCH_SURVEY ? "survey" : kind == FM_SEARCH_SEEK ? "seek" : "joint";
 }

@@ -13,5 +13,5 @@ extern const char *const fm_replan_names[FM_REPLAN_COUNT];
 extern const char *const fm_conflict_names[FM_CONFLICT_COUNT];
 extern const char *const fm_plan_state_names[FM_PLAN_EXHAUSTED + 1];
 
-/// Of fm_world_counts.expansions_by_kind: a planner, "survey" or "seek".
+/// Of fm_world_counts.expansions_by_kind: a planner, "survey", "seek" or "joint".
 const char *fm_search_kind_name(uint32_t kind);

@@ -116,7 +116,8 @@ typedef enum fm_conflict {
 // Who expands cells: the planners of the catalogue, by index, and these.
 #define FM_SEARCH_SURVEY FM_PLANNER_COUNT       // tables of landmarks and clusters
 #define FM_SEARCH_SEEK   (FM_PLANNER_COUNT + 1) // where to explore or flee to
-#define FM_SEARCH_KINDS  (FM_PLANNER_COUNT + 2)
+#define FM_SEARCH_JOINT  (FM_PLANNER_COUNT + 2) // for units that are stuck, see core/crowd/jam.h
+#define FM_SEARCH_KINDS  (FM_PLANNER_COUNT + 3)
 
 // X(enumerator, name on the wire)
 #define FM_ORDER_KIND_LIST(X)                                                                      \

@@ -153,7 +153,8 @@ static void smooth(double *average, double newest)
 static void learn_cost(fm_pacer *pacer, const fm_pace *pace, const fm_tick_report *report,
                        double search_ns, double left_ns)
 {
-    double expansions = (double)(report->expansions - report->notify_expansions);
+    double expansions = (double)(report->expansions - report->notify_expansions -
+                                 report->joint_expansions); // these belong to what comes after
     double newest = search_ns / fmax(expansions, 1);
     bool used_up = expansions >= used_up_share * (double)pace->expansions;
     bool is_telling = expansions >= expansions_telling * report->planners_searched ||

@@ -386,14 +386,15 @@ Stats = TypedDict('Stats', {
     # tick, agents, states, planners, orders_given, orders_ended, expansions, moves, cells_edited,
     # search_bytes, knowledge_bytes, known_cells (summed over teams), stuck (agents that wanted to
     # continue and did not get away for 128 ticks, where a cell holds one unit; looked for every
-    # 128 ticks), expansions_by_planner (with survey and seek), replans (goal, sensed, map_change)
-    # and conflicts (waited, sidestepped, pushed, swap_avoided), all three since the world was
-    # made or loaded, tick_ms, overrun_ms and order_to_first_move_ticks (count, p50, p99, p999,
-    # max), stages_ms (means; of these `commands` is what was done for the world between ticks,
-    # which counts as the next tick's time), late_ticks, skipped_ticks, degraded_ticks,
-    # ns_per_expansion, memory (bytes of the world, bytes_max that it may have; of these agents,
-    # knowledge, searches; planners: count and bytes of those of a kind, by name), journal (state,
-    # error, commits, rows, bytes, keyframes, errors, waiting_bytes, waiting_ticks)
+    # 128 ticks), expansions_by_planner (with survey, seek and joint), replans (goal, sensed,
+    # map_change) and conflicts (waited, sidestepped, pushed, swap_avoided), all three since the
+    # world was made or loaded, tick_ms, overrun_ms and order_to_first_move_ticks (count, p50,
+    # p99, p999, max), stages_ms (means; of these `commands` is what was done for the world
+    # between ticks, which counts as the next tick's time), late_ticks, skipped_ticks,
+    # degraded_ticks, ns_per_expansion, memory (bytes of the world, bytes_max that it may have; of
+    # these agents, knowledge, searches; planners: count and bytes of those of a kind, by name),
+    # journal (state, error, commits, rows, bytes, keyframes, errors, waiting_bytes,
+    # waiting_ticks)
     'world': dict[str, Any],
     # with teams, of the first 4096: team, weight, agents, waiting (of them, have an order but no
     # path yet), and in expansions share (of the last tick), saved (for the next), used (in the

@@ -14,6 +14,7 @@
 #include "core/views/explain.h"
 #include "core/views/inspect.h"
 #include "core/views/jams.h"
+#include "core/world/team.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -607,6 +608,78 @@ static void a_stream_that_moves_blocks_nobody(void **state)
     crowd_fini(&stage);
 }
 
+// Teams one below the other, each with a file of units in a corridor with a bay, that have to
+// change their order: that takes long searches.
+static void many_jams(crowd *c, uint32_t teams)
+{
+    enum {
+        WIDTH = 40,
+        HEIGHT = 3,
+        TEAMS_MAX = 64,
+        FILE_LENGTH = 16
+    };
+    static char rows[HEIGHT * TEAMS_MAX + 1][WIDTH + 1];
+    const char *lines[HEIGHT * TEAMS_MAX + 1];
+    for (uint32_t y = 0; y < HEIGHT * teams + 1; y++) {
+        memset(rows[y], y % HEIGHT == 2 ? '.' : '@', WIDTH);
+        rows[y][20] = y % HEIGHT == 1 ? '.' : rows[y][20];
+        lines[y] = rows[y];
+    }
+    fm_world_rules rules = crowd_rules();
+    rules.teams_max = TEAMS_MAX;
+    crowd_init_rows(c, &rules, lines, HEIGHT * teams + 1);
+    for (uint32_t i = 0; i < teams; i++) {
+        uint32_t team = crowd_team(c), y = HEIGHT * i + 2;
+        for (uint32_t j = 0; j < FILE_LENGTH; j++) {
+            uint32_t unit = crowd_spawn_at(c, team, fm_cell_at(1 + j, y));
+            crowd_order(c, unit, fm_cell_at(38 - j, y), FM_UNREACHABLE_WAIT);
+        }
+    }
+}
+
+// Joint searches of 32 teams stay within the tick's budget, are part of what it reports and of the
+// teams' accounts, and decide the same with any number of workers. Before there was such a bound,
+// with 64 teams ticks took up to 200 times of this budget, and reported nothing.
+static void many_jams_share_the_budget(void **state)
+{
+    (void)state;
+    enum {
+        TEAMS = 32,
+        BUDGET = 20000,
+        TICKS = 500,
+        SPARE = 2000 // what the beginning of one search may take
+    };
+    static crowd twin;
+    fm_workers *workers;
+    assert_int_equal(fm_workers_create(3, &workers), FM_OK);
+    many_jams(&stage, TEAMS);
+    many_jams(&twin, TEAMS);
+    uint64_t joint = 0, most = 0;
+    for (uint32_t tick = 0; tick < TICKS; tick++) {
+        fm_tick_report report, same;
+        fm_tick_run(stage.world, NULL, BUDGET, NULL, &report);
+        fm_tick_run(twin.world, workers, BUDGET, NULL, &same);
+        assert_int_equal(report.record.digest, same.record.digest);
+        assert_int_equal(report.joint_expansions, same.joint_expansions);
+        assert_in_range(report.expansions, report.joint_expansions, BUDGET + BUDGET / 4 + SPARE);
+        joint += report.joint_expansions;
+        most = report.joint_expansions > most ? report.joint_expansions : most;
+    }
+    print_message("%u teams, %u ticks of %u expansions: joint searches used %" PRIu64
+                  " in all, %" PRIu64 " in a tick at most\n",
+                  TEAMS, TICKS, BUDGET, joint, most);
+    assert_in_range(joint, (uint64_t)BUDGET * TICKS / 4, (uint64_t)BUDGET * TICKS);
+    fm_world_counts counts;
+    fm_world_counts_get(stage.world, &counts);
+    assert_int_equal(counts.expansions_by_kind[FM_SEARCH_JOINT], joint);
+    for (uint32_t team = 1; team <= TEAMS; team++) { // each had its turns
+        assert_true(fm_team_of(stage.world, team)->account.used_total > joint / TEAMS / 8);
+    }
+    crowd_fini(&stage);
+    crowd_fini(&twin);
+    fm_workers_destroy(workers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -628,6 +701,7 @@ int main(void)
         cmocka_unit_test(more_units_than_cells_are_crowded),
         cmocka_unit_test(blocked_orders_end_where_the_rules_say_so),
         cmocka_unit_test(a_stream_that_moves_blocks_nobody),
+        cmocka_unit_test(many_jams_share_the_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

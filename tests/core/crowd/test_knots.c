@@ -193,13 +193,15 @@ static void two_pass_in_a_corridor(void **state)
     ground[CORRIDOR].next[FM_SOUTH] = 2;
     const fm_knot_unit units[] = {{.start = 0, .goal = 5}, {.start = 5, .goal = 0}};
     fm_knot *knot;
+    uint64_t work = 0;
     const fm_knot_kind kind = {.size = 1, .steps = ground};
     const fm_knot_ground all = {
         .cell_count = CORRIDOR + 1, .kind_count = 1, .beside = ground, .kinds = &kind};
     assert_int_equal(fm_knot_create(&all, units, 2, 1000, 1, &fm_memory_libc, &knot), FM_OK);
-    while (fm_knot_search(knot, 1) == FM_KNOT_RUNNING) {
+    while (fm_knot_search(knot, 1, UINT64_MAX, &work) == FM_KNOT_RUNNING) {
     }
-    assert_int_equal(fm_knot_search(knot, 1), FM_KNOT_FOUND);
+    assert_int_equal(fm_knot_search(knot, 1, UINT64_MAX, &work), FM_KNOT_FOUND);
+    assert_true(work > 0);
     uint32_t steps = fm_knot_steps(knot);
     for (uint32_t i = 0; i < steps; i++) {
         const uint16_t *from = fm_knot_at(knot, i), *to = fm_knot_at(knot, i + 1);
@@ -223,11 +225,12 @@ static void a_corridor_without_a_bay_has_no_plan(void **state)
     }
     const fm_knot_unit units[] = {{.start = 0, .goal = 5}, {.start = 5, .goal = 0}};
     fm_knot *knot;
+    uint64_t work = 0;
     const fm_knot_kind kind = {.size = 1, .steps = ground};
     const fm_knot_ground all = {
         .cell_count = CORRIDOR, .kind_count = 1, .beside = ground, .kinds = &kind};
     assert_int_equal(fm_knot_create(&all, units, 2, 1000, 1, &fm_memory_libc, &knot), FM_OK);
-    assert_int_equal(fm_knot_search(knot, 100000), FM_KNOT_FAILED);
+    assert_int_equal(fm_knot_search(knot, 100000, UINT64_MAX, &work), FM_KNOT_FAILED);
     fm_knot_destroy(knot);
 }
 
