@@ -64,7 +64,7 @@ static void move_to(fm_world *world, struct fm_agent *agent, const fm_mover *mov
     if (is_idle || (world->rules.blocked_ticks > 0 && agent->hindered == 0)) {
         agent->stalled_ticks = 0;
     }
-    if (is_idle && (mover->cleared || d != (mover->preferences & 15))) {
+    if (is_idle && d != (mover->preferences & 15)) {
         fm_home_pushed(world, agent);
     }
     if (fm_agent_step(world, agent, d)) {
@@ -195,11 +195,11 @@ static void stay(fm_world *world, struct fm_agent *agent, const fm_mover *mover,
     if (agent->state == FM_AGENT_MOVING) {
         fm_agent_set_state(world, agent, FM_AGENT_WAITING);
     }
-    if (!mover->cleared && is_at_the_crowd(world, mover)) {
+    if (is_at_the_crowd(world, mover)) {
         fm_order_leg_over(world, agent, FM_END_CROWDED);
     } else if (fm_patience_count(world, agent, mover)) {
         agent->stalled_ticks = 0;
-    } else if (!mover->cleared) {
+    } else {
         count_stalled(world, agent, mover);
     }
 }

@@ -9,8 +9,8 @@ static void count(struct fm_agent *agent, const fm_mover *mover)
 {
     uint32_t left = mover->distance + 1; // 0 is for not known
     bool moves = mover->next != mover->cell;
-    bool as_wanted = moves && !mover->cleared &&
-                     fm_cell_direction(mover->cell, mover->next) == (mover->preferences & 15);
+    bool as_wanted =
+        moves && fm_cell_direction(mover->cell, mover->next) == (mover->preferences & 15);
     if (agent->nearest == 0 || left < agent->nearest) {
         agent->nearest = left;
         agent->hindered = 0;
@@ -23,9 +23,8 @@ static void count(struct fm_agent *agent, const fm_mover *mover)
 
 bool fm_patience_count(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
 {
-    bool is_under_way = mover->cleared ? mover->distance > 0
-                                       : (mover->yields || !mover->aside) &&
-                                             (mover->preferences & 15) < FM_PREFERENCE_STAY;
+    bool is_under_way =
+        (mover->yields || !mover->aside) && (mover->preferences & 15) < FM_PREFERENCE_STAY;
     if (!is_under_way) {
         return false;
     }

@@ -50,9 +50,8 @@
 #define FM_PREFERENCES_NONE UINT64_MAX // an empty list
 
 #define FM_MOVER_AGE_MAX   0x7fffu
-#define FM_MOVER_AGE_EXACT 14u     // bits
-#define FM_MOVER_AGE_BITS  9u      // below the highest one, that count from there on
-#define FM_MOVER_AGE_OUT   0xff00u // and more: of units that leave a passage, see passage.h
+#define FM_MOVER_AGE_EXACT 14u // bits
+#define FM_MOVER_AGE_BITS  9u  // below the highest one, that count from there on
 
 typedef enum fm_mover_progress {
     FM_MOVER_UNDECIDED,
@@ -82,7 +81,6 @@ typedef struct fm_mover {
     bool pushable : 1;
     bool yields : 1;  // is under way, but makes way for others in this tick
     bool planned : 1; // follows a plan of core/crowd/jam.h
-    bool cleared : 1; // see passage.h: has a passage, leaves one or keeps out of one
     uint8_t refusals; // times that it was pushed in vain; no bits of a byte that others read
     uint16_t age;     // how long it has been under way, see fm_mover_age(); 0: idle
 } fm_mover;

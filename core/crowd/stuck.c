@@ -137,12 +137,7 @@ static void look_around(fm_world *world, uint32_t number)
         agent->anchor = wants ? agent->cell : FM_CELL_NONE;
     }
     world->counts.stuck += team->stuck_count;
-    world->crowd.jams_left += team->stuck_left + (team->large_count > 0); // see passage.h
-}
-
-bool fm_stuck_is_looked_for(const fm_world *world, uint32_t team)
-{
-    return (team - 1) % FM_JAM_TICKS == world->tick % FM_JAM_TICKS;
+    world->crowd.jams_left += team->stuck_left;
 }
 
 void fm_stuck_look_around(fm_world *world)
@@ -165,7 +160,7 @@ const struct fm_agent *fm_stuck_next(fm_world *world, uint32_t number)
         const fm_mover *mover = mover_at(world, agent);
         agent->stuck = false;
         team->stuck_left -= 1;
-        if (fm_stuck_yet(world, agent) && !mover->planned && !mover->cleared) {
+        if (fm_stuck_yet(world, agent) && !mover->planned) {
             return agent;
         }
     }

@@ -12,9 +12,6 @@
 
 struct fm_agent;
 
-/// Whether a team's units are looked at in this tick.
-bool fm_stuck_is_looked_for(const fm_world *world, uint32_t team);
-
 /// Looks at the units of the teams whose turn it is: sets their anchors, notes who is stuck.
 void fm_stuck_look_around(fm_world *world);
 

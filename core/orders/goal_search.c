@@ -376,7 +376,8 @@ void fm_goal_search_take(fm_world *world, struct fm_agent *agent)
         if (order->resting) {
             fm_agent_set_state(world, agent, FM_AGENT_WAITING);
         }
-        if (order->goal == FM_CELL_NONE) {
+        // Who is hunted keeps its age: a group in a corridor backs away in the order of its ages.
+        if (order->goal == FM_CELL_NONE && explores) {
             fm_order_set_out(world, agent, order->search.found);
         } else {
             fm_order_set_goal(world, agent, order->search.found);

@@ -10,7 +10,6 @@
 #include "core/world/team_labels.h"
 
 struct fm_jam;
-struct fm_passages;
 struct fm_view_delta;
 
 // Members read in every tick come first, here and in the structs within: with thousands of teams
@@ -43,7 +42,6 @@ struct fm_team {
     uint32_t stuck_left; // agents that were stuck at the last search for jams: at most so many wait
                          // for help
     uint32_t stuck_next; // member whose turn was last
-    struct fm_passages *passages; // see core/crowd/passage.h; NULL
     uint64_t told; // changes that its planners are told of in this tick, all together, see notice.c
     uint32_t field_count; // goal fields among its planners, see planner_table.c
     bool forgets;         // its searches begin again, see fm_planners_forget()

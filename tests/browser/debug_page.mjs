@@ -271,12 +271,16 @@ async function aViewThatIsOverIsShownAgain() {
   await page.evaluate(() => {
     const { client } = window.fogmarch.view;
     window.before = client;
+    window.problems = ""; // it may be shown for a moment only
+    const shown = document.getElementById("problem");
+    new MutationObserver(() => { window.problems += shown.textContent; })
+      .observe(shown, { childList: true, characterData: true, subtree: true });
     const error = client.movedTo({ world: 1 });
     for (const view of [...client.kept]) {
       client.lose(view, error);
     }
   });
-  await until(async () => (await problem.textContent()).includes("Connection lost: world 1 is on another"), "a loss");
+  await page.waitForFunction(() => window.problems.includes("Connection lost: world 1 is on another"));
   await page.waitForFunction(() => window.fogmarch.view.client !== window.before);
   assert.equal(await problem.isVisible(), false);
   await browser.stop();
