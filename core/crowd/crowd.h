@@ -8,7 +8,7 @@
 //           the right: so that two streams that meet pass each other.
 // Priority  The unit that set out first decides first; ties go to the smaller slot. The time
 //           continues when an order replaces another, and ends when the unit arrives; orders that
-//           go on then (patrol, follow, guard, explore, flee) set out again with their next leg.
+//           go on then (patrol, follow, guard, explore) set out again with their next leg.
 // Pushing   A unit that is not under way (idle, or waiting for its search) steps out of the way
 //           of friends of any size that want its cells: to the side first. Then it goes back where
 //           it stood, with the lowest priority; core/orders/homecoming.h says when.
