@@ -46,7 +46,7 @@ void fm_mirror_fini(fm_mirror *mirror)
 void fm_mirror_resume(fm_mirror *mirror, uint64_t subscription)
 {
     mirror->subscription = subscription;
-    mirror->over = false;
+    mirror->over = mirror->has_moved = false;
 }
 
 bool fm_mirror_wants(const fm_mirror *mirror, fm_notification notification,
@@ -650,6 +650,7 @@ fm_status fm_mirror_apply(fm_mirror *mirror, fm_notification notification,
     case FM_NOTIFY_WORLD_ENDED:
     case FM_NOTIFY_MOVED: // its user may subscribe elsewhere, and resume
         mirror->over = true;
+        mirror->has_moved = notification == FM_NOTIFY_MOVED;
         return FM_OK;
     case FM_NOTIFY_DEBUG:
     case FM_NOTIFY_IDLE:

@@ -288,7 +288,8 @@ static void print_summary(const struct play *play, const msgpack_object *tick_ms
 static int conclude(struct play *play)
 {
     if (play->view->over) {
-        fm_cli_die(play->cli, "the world was destroyed");
+        fm_cli_die(play->cli, "the world %s",
+                   play->view->has_moved ? "went to another node" : "was destroyed");
     }
     fm_params_uint(&play->cli->params, FM_FIELD_WORLD, play->world);
     const msgpack_object *stats = fm_cli_call(play->cli, FM_METHOD_STATS);

@@ -139,7 +139,8 @@ static int run_watch(fm_cli *cli)
     follow(&watch, screen);
     fm_terminal_leave();
     if (watch.view->over) {
-        fprintf(stderr, "fogmarch watch: the world was destroyed\n");
+        fprintf(stderr, "fogmarch watch: the world %s\n",
+                watch.view->has_moved ? "went to another node" : "was destroyed");
     }
     fm_canvas_fini(&watch.canvas);
     fm_views_fini(cli, &watch.views);

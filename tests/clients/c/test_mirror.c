@@ -620,6 +620,33 @@ static void test_other_subscriptions_are_ignored(void **state)
     fm_mirror_fini(&mirror);
 }
 
+static fm_status apply_end(fm_mirror *mirror, fm_notification notification)
+{
+    msgpack_sbuffer bytes;
+    msgpack_packer packer;
+    msgpack_sbuffer_init(&bytes);
+    msgpack_packer_init(&packer, &bytes, msgpack_sbuffer_write);
+    msgpack_pack_map(&packer, 1);
+    pack_number(&packer, "subscription", mirror->subscription);
+    fm_status status = apply(mirror, notification, &bytes);
+    msgpack_sbuffer_destroy(&bytes);
+    return status;
+}
+
+static void test_a_world_that_moved_has_not_ended(void **state)
+{
+    (void)state;
+    fm_mirror mirror;
+    fm_mirror_init(&mirror, 3, NULL, NULL);
+    assert_int_equal(apply_end(&mirror, FM_NOTIFY_MOVED), FM_OK);
+    assert_true(mirror.over && mirror.has_moved);
+    fm_mirror_resume(&mirror, 4);
+    assert_false(mirror.over || mirror.has_moved);
+    assert_int_equal(apply_end(&mirror, FM_NOTIFY_WORLD_ENDED), FM_OK);
+    assert_true(mirror.over && !mirror.has_moved);
+    fm_mirror_fini(&mirror);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -627,6 +654,7 @@ int main(void)
         cmocka_unit_test(test_spoilt_deltas_do_no_harm),
         cmocka_unit_test(test_each_contradiction_is_refused),
         cmocka_unit_test(test_other_subscriptions_are_ignored),
+        cmocka_unit_test(test_a_world_that_moved_has_not_ended),
     };
     return cmocka_run_group_tests_name("mirror", tests, NULL, NULL);
 }

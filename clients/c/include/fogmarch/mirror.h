@@ -120,6 +120,7 @@ typedef struct fm_mirror {
     uint64_t ended[FM_END_COUNT]; // orders that ended, by reason
     fm_mirror_load load;          // of the last delta that had one
     bool over;                    // world_ended or moved came
+    bool has_moved;               // it was moved: the world goes on, but not in this view
     uint8_t *visible; // as `looks`: 1 where the team sees now; NULL unless subscribed with `sight`
     fm_mirror_motion *motions; // beside `agents`: use fm_mirror_motion_of(); NULL until one came
     uint32_t motion_capacity;
