@@ -72,11 +72,18 @@ char *__wrap_fm_etcd_bytes(const json_t *object, const char *name, size_t *size)
     return has_no_memory && !is_request ? NULL : __real_fm_etcd_bytes(object, name, size);
 }
 
-// The only transaction without conditions that reads several ranges.
+// The only transaction without conditions that reads more than two ranges: tokens are two.
 static bool is_look(const char *path, const fm_writer *body)
 {
-    return strcmp(path, "kv/txn") == 0 && memmem(body->data, body->size, "compare", 7) == NULL &&
-           memmem(body->data, body->size, "requestRange", 12) != NULL;
+    static const char range[] = "requestRange";
+    const uint8_t *at = body->data, *end = body->data + body->size;
+    uint32_t ranges = 0;
+    while ((at = memmem(at, (size_t)(end - at), range, sizeof range - 1)) != NULL) {
+        at += sizeof range - 1;
+        ranges++;
+    }
+    return strcmp(path, "kv/txn") == 0 && ranges > 2 &&
+           memmem(body->data, body->size, "compare", 7) == NULL;
 }
 
 fm_etcd_outcome __wrap_fm_etcd_call(fm_etcd *etcd, const char *path, const fm_writer *body,
