@@ -260,6 +260,13 @@ static void enter(uint64_t epoch)
     enter_one(WORLD, epoch);
 }
 
+// First that it is here, or a look between the two would take it.
+static void enter_own(void)
+{
+    enter(1);
+    put_owner(1, 1);
+}
+
 // All orders up to now. @return the last one's kind. -1: there is none
 static int last_order(void)
 {
@@ -290,8 +297,7 @@ static void a_world_of_its_own_stays(void **state)
 {
     (void)state;
     put_other_node();
-    put_owner(1, 1);
-    enter(1);
+    enter_own();
     wait_for_look();
     assert_int_equal(last_order(), -1);
     assert_true(is_sure());
@@ -355,8 +361,7 @@ static void an_older_world_than_the_one_given_back_is_dropped_and_taken(void **s
 {
     (void)state;
     put_other_node();
-    put_owner(1, 1);
-    enter(1);
+    enter_own();
     wait_for_look();
     put_owner(3, 1);
     wait_for_look();
@@ -372,8 +377,7 @@ static void an_older_world_than_the_one_given_back_is_dropped_and_taken(void **s
 static void a_world_that_another_node_has_destroyed_is_dropped(void **state)
 {
     (void)state;
-    put_owner(1, 1);
-    enter(1);
+    enter_own();
     wait_for_look();
     assert_true(is_sure());
     remove_owner();
@@ -411,8 +415,7 @@ static void a_world_that_begins_is_not_dropped(void **state)
 static void a_world_is_not_dropped_for_lack_of_memory(void **state)
 {
     (void)state;
-    put_owner(1, 1);
-    enter(1);
+    enter_own();
     wait_for_look();
     has_no_memory = true;
     wait_for_look();
@@ -425,8 +428,7 @@ static void a_world_is_not_dropped_for_lack_of_memory(void **state)
 static void a_world_that_is_destroyed_here_is_not_lost(void **state)
 {
     (void)state;
-    put_owner(1, 1);
-    enter(1);
+    enter_own();
     wait_for_look();
     looks_at_end = 2;
     const fm_journal_fence *fence = fm_world_log_store_fence(store);
@@ -441,8 +443,7 @@ static void a_world_that_is_destroyed_here_is_forgotten_at_once(void **state)
     (void)state;
     fm_node_world world;
     fm_node_entry entry;
-    put_owner(1, 1);
-    enter(1);
+    enter_own();
     wait_for_look();
     assert_true(fm_node_locate(node, WORLD, NULL, &world, &entry));
     hold_next_look();
