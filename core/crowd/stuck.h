@@ -1,6 +1,6 @@
 // core/crowd/stuck.h: which units are stuck, where a cell holds one.
 //
-// Every FM_JAM_TICKS all units of a team are looked at, each team in a tick of its own: whoever has
+// Every FM_JAM_TICKS all units of a team are looked at, each team in a tick of its own: who has
 // been under way all the time, is not farther than FM_JAM_REACH from where it was and has not got
 // nearer to its goal for long, is stuck, unless it waits in a queue that moves.
 //

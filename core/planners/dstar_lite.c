@@ -811,8 +811,7 @@ static void distances_from_outside(const struct dstar *d, fm_cell start, uint32_
     }
 }
 
-// A neighbour that the search has not looked at lies behind the agent: the path from there leads
-// back over its cell.
+// A neighbour that was not looked at lies behind the agent: the path from there leads back.
 static void dstar_distances(const void *self, fm_cell start, uint32_t moves,
                             uint32_t distances[FM_DIRECTION_COUNT + 1])
 {
