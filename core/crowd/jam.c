@@ -3,7 +3,6 @@
 #include "core/crowd/jam.h"
 
 #include "core/crowd/jam_state.h"
-#include "core/crowd/known.h"
 #include "core/crowd/stuck.h"
 #include "core/world/world_classes.h"
 #include "core/world/world_state.h"
@@ -45,6 +44,33 @@ static const struct attempt {
 #define BEGIN_WORK   64u  // of an attempt, besides its ground
 
 // ---- who takes part -----------------------------------------------------------------------------
+
+static uint32_t unit_in(const fm_world *world, fm_cell cell)
+{
+    return fm_occupancy_at(world->crowd.occupancy, cell)->now;
+}
+
+// Whether a unit of the team stands beside the cell, and so sees the unit in it.
+static bool is_watched(const fm_world *world, fm_cell cell, uint32_t team)
+{
+    for (uint32_t d = 0; d < FM_DIRECTION_COUNT; d++) {
+        fm_cell beside = fm_cell_step(cell, d);
+        uint32_t unit = fm_world_contains(world, beside) ? unit_in(world, beside) : 0;
+        if (unit != 0 && world->crowd.movers[unit - 1].team == team) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The unit there, as far as the team knows: what it does not know must not change what it does.
+static uint32_t known_unit_in(const fm_world *world, fm_cell cell, uint32_t team)
+{
+    uint32_t unit = unit_in(world, cell);
+    bool is_known =
+        unit != 0 && (world->crowd.movers[unit - 1].team == team || is_watched(world, cell, team));
+    return is_known ? unit : 0;
+}
 
 static bool takes_part(const fm_world *world, uint32_t unit, const struct fm_jam *jam)
 {
@@ -110,8 +136,7 @@ static bool add_cells(fm_world *world, struct fm_jam *jam, fm_cell cell, uint32_
         if (fm_jam_index(jam, under) != FM_KNOT_NONE) {
             continue;
         }
-        uint32_t unit =
-            fm_crowd_known_unit_in(world->crowd.occupancy, world->crowd.movers, under, jam->team);
+        uint32_t unit = known_unit_in(world, under, jam->team);
         if (unit != 0 && !takes_part(world, unit, jam)) {
             return false;
         }
@@ -125,8 +150,7 @@ static bool add_cells(fm_world *world, struct fm_jam *jam, fm_cell cell, uint32_
     for (uint32_t i = 0; i < size * size; i++) {
         fm_cell under = fm_jam_part(cell, size, i);
         if (fm_jam_index(jam, under) == FM_KNOT_NONE) {
-            uint32_t unit = fm_crowd_known_unit_in(world->crowd.occupancy, world->crowd.movers,
-                                                   under, jam->team);
+            uint32_t unit = known_unit_in(world, under, jam->team);
             add_cell(jam, under);
             if (unit != 0) {
                 add_unit(world, jam, unit);
