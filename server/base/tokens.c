@@ -272,17 +272,13 @@ bool fm_tokens_are_needed(const fm_tokens *tokens)
     return tokens->configured.count > 0;
 }
 
-// Takes the same time whatever differs. Hello asks it for each of up to 4,352 tokens: 9 us, and 284
-// with sodium_memcmp(), which goes byte by byte.
+_Static_assert(FM_TOKEN_HASH_SIZE == crypto_verify_32_BYTES, "hashes are compared as 32 bytes");
+
+// Takes the same time whatever differs. Hello asks it for each of up to 4,352 tokens;
+// sodium_memcmp(), for any number of bytes, goes byte by byte.
 static bool is_same_hash(const uint8_t a[FM_TOKEN_HASH_SIZE], const uint8_t b[FM_TOKEN_HASH_SIZE])
 {
-    uint64_t of_a[FM_TOKEN_HASH_SIZE / 8], of_b[FM_TOKEN_HASH_SIZE / 8], difference = 0;
-    memcpy(of_a, a, sizeof of_a);
-    memcpy(of_b, b, sizeof of_b);
-    for (uint32_t i = 0; i < FM_COUNT_OF(of_a); i++) {
-        difference |= of_a[i] ^ of_b[i];
-    }
-    return difference == 0;
+    return crypto_verify_32(a, b) == 0;
 }
 
 const fm_grant *fm_tokens_find_hash(const fm_tokens *tokens, const uint8_t hash[FM_TOKEN_HASH_SIZE])
