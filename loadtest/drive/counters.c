@@ -22,6 +22,7 @@ fm_counters fm_counters_read(const msgpack_object *stats)
     const msgpack_object *world = fm_object_get(stats, "world");
     const msgpack_object *states = fm_object_get(world, "states");
     const msgpack_object *ended = fm_object_get(world, "orders_ended");
+    const msgpack_object *conflicts = fm_object_get(world, "conflicts");
     const msgpack_object *stages = fm_object_get(world, "stages_ms");
     return (fm_counters){
         .workers = fm_object_uint(server, "workers", 0),
@@ -54,6 +55,7 @@ fm_counters fm_counters_read(const msgpack_object *stats)
         .ended_boarded = fm_object_uint(ended, "boarded", 0),
         .expansions = fm_object_uint(world, "expansions", 0),
         .moves = fm_object_uint(world, "moves", 0),
+        .queued = fm_object_uint(conflicts, "waited", 0),
         .cells_edited = fm_object_uint(world, "cells_edited", 0),
         .search_bytes = fm_object_uint(world, "search_bytes", 0),
         .knowledge_bytes = fm_object_uint(world, "knowledge_bytes", 0),
@@ -103,6 +105,8 @@ void fm_counters_report(const fm_counters *begin, const fm_counters *end, double
     result->ticks_expected = duration_s * result->tick_hz;
     result->expansions_per_second = (double)(end->expansions - begin->expansions) / duration_s;
     result->moves_per_second = moves / duration_s;
+    double queued = (double)(end->queued - begin->queued);
+    result->queueing_percent = agent_ticks > 0 ? 100 * queued / agent_ticks : 0;
     result->moves_per_agent = agent_ticks > 0 ? moves / agent_ticks : 0;
     result->ns_per_expansion = end->ns_per_expansion;
     result->workers = end->workers;

@@ -23,6 +23,7 @@ typedef struct fm_counters {
     uint64_t ended_target_lost, ended_target_died, ended_explored, ended_crowded, ended_deadline,
         ended_boarded;
     uint64_t expansions, moves, cells_edited;
+    uint64_t queued; // ticks of agents that others did not let through
     uint64_t search_bytes, knowledge_bytes;
     double ns_per_expansion;
     fm_quantiles tick_ms, overrun_ms, order_to_first_move_ticks;

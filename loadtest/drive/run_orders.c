@@ -155,7 +155,7 @@ static void send_move(struct request *request)
     send_request(request, FM_METHOD_AGENT_ORDER);
 }
 
-// One goal for all of the group.
+// One goal for all of the group, or a place for each around it.
 static void order_group(fm_run_state *run, uint32_t index, uint64_t due_ns)
 {
     struct request *request = make_request(run, due_ns, 1);
@@ -167,6 +167,9 @@ static void order_group(fm_run_state *run, uint32_t index, uint64_t due_ns)
     list_agents(run, group, run->numbers);
     fm_params_uints(&run->params, FM_FIELD_AGENTS, run->numbers, group->count);
     fm_params_cells(&run->params, FM_FIELD_GOAL, &group->goal, 1);
+    if (run->scenario->spread) {
+        fm_params_bool(&run->params, FM_FIELD_SPREAD, true);
+    }
     send_move(request);
 }
 
@@ -236,7 +239,11 @@ static void on_volley(fm_run_state *run, uint64_t due_ns)
 {
     run->due_group_count = 0;
     for (uint32_t i = 0; i < run->groups.group_count; i++) {
-        collect(run, i, due_ns);
+        if (run->scenario->spread && run->groups.groups[i].count > 1) {
+            order_group(run, i, due_ns);
+        } else {
+            collect(run, i, due_ns);
+        }
     }
     fm_run_push(run, after_ns(due_ns, run->scenario->volley_s), FM_EVENT_VOLLEY, 0);
 }

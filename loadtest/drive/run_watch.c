@@ -11,6 +11,7 @@
 #include "loadtest/drive/run_orders.h"
 #include "proto/dense.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -192,7 +193,10 @@ static void end_measuring(fm_run_state *run, uint64_t now_ns)
     result->generator_cpus = (own_cpu_s() - run->generator_cpu_begin) / seconds;
     double samples = run->sample_count;
     result->moving_percent = 100 * run->moving_sum / samples;
-    result->waiting_percent = 100 * run->waiting_sum / samples;
+    // Those that others hold up are in the state waiting as well; the result tells them apart.
+    double waiting_percent = 100 * run->waiting_sum / samples;
+    result->queueing_percent = fmin(result->queueing_percent, waiting_percent);
+    result->waiting_percent = waiting_percent - result->queueing_percent;
     result->idle_percent = 100 * run->idle_sum / samples;
     result->blocked_percent = 100 * run->blocked_sum / samples;
     result->search_bytes_per_agent = run->search_bytes_sum / samples;

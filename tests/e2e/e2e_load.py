@@ -129,6 +129,23 @@ class LoadTest(unittest.TestCase):
     def test_crowd(self):
         result = check_scenario("crowd", 200)
         assert result["stages_ms"]["move"] > 0
+        assert result["states_percent"]["queueing"] > 0
+
+    def test_spread(self):
+        # Groups on a small open field arrive at one cell each, or each of them at a place of its own.
+        ended = {}
+        with tempfile.TemporaryDirectory() as folder:
+            for spread in ("false", "true"):
+                path = pathlib.Path(folder) / f"spread-{spread}.yaml"
+                path.write_text(
+                    "name: field\nmap: {generator: open, width: 64, height: 64}\n"
+                    "server: {tick_hz: 50}\nrules: {occupancy: exclusive}\nagents: {count: 60, teams: 2}\n"
+                    "orders: {group_size: [10, 10], again_s: [0, 0.1], goal_distance: [4, 12], "
+                    f"spread: {spread}}}\n")
+                result = json.loads(run("--scenario", path, "--warm-up", 0, "--duration", 3, "--json").stdout)
+                ended[spread] = result["orders_ended"]
+        assert ended["false"]["crowded"] > ended["false"]["arrived"] > 0, ended
+        assert ended["true"]["arrived"] > 10 * ended["true"]["crowded"], ended
 
     def test_mapf(self):
         maps = pathlib.Path(os.environ.get("FOGMARCH_MAPS") or ROOT / "../shared/maps") / "mapf"
