@@ -70,11 +70,12 @@ static void put_work(const fm_result *result, FILE *out)
             "mean of the stages", result->stage_sense_ms, result->stage_assign_ms,
             result->stage_search_ms, result->stage_choose_ms, result->stage_move_ms,
             result->stage_observe_ms, result->stage_digest_ms);
-    fprintf(out,
-            "  %-26s moving %.1f %%, waiting for a search %.1f %%, for others in their way %.1f %%, "
-            "idle %.1f %%, blocked %.1f %%\n",
-            "agents", result->moving_percent, result->waiting_percent, result->queueing_percent,
-            result->idle_percent, result->blocked_percent);
+    fprintf(
+        out,
+        "  %-26s moving %.1f %%, waiting for a search %.1f %%, for others in their way %.1f %%, "
+        "idle %.1f %%, blocked %.1f %%\n",
+        "agents", result->moving_percent, result->waiting_percent, result->queueing_percent,
+        result->idle_percent, result->blocked_percent);
     if (result->cells_edited > 0) {
         fprintf(out, "  %-26s %llu\n", "cells edited", (unsigned long long)result->cells_edited);
     }
