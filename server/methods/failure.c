@@ -196,8 +196,9 @@ static uint32_t team_of(const fm_job *job)
 }
 
 // What BAD_VALUE means for a kind of command. NULL: the request was checked before, or it says so.
-static const char *bad_value_of(const fm_command *command)
+static const char *bad_value_of(const fm_job_command *job)
 {
+    const fm_command *command = &job->command;
     switch (command->kind) {
     case FM_COMMAND_TEAM:
     case FM_COMMAND_SPAWN:
@@ -209,6 +210,7 @@ static const char *bad_value_of(const fm_command *command)
         return "this agent is named twice";
     case FM_COMMAND_ORDER:
         return command->order_count > 0 ? "this order is named twice"
+               : job->by_name           ? "this agent is named twice"
                                         : "the agents of a group are of one team";
     case FM_COMMAND_CANCEL:
         return "this order is named twice";
@@ -227,7 +229,7 @@ static const char *bad_value_of(const fm_command *command)
 
 static void describe_bad_value(const fm_job_command *command, char *error)
 {
-    const char *text = bad_value_of(&command->command);
+    const char *text = bad_value_of(command);
     if (text != NULL && command->command.agent_count > 0) {
         complain_entry(command, error, "%s", text);
     } else if (text != NULL) {

@@ -99,6 +99,7 @@ fm_job *fm_request_make_job(fm_session *session, const fm_request *request, fm_j
     if (job != NULL) {
         job->session = session->number;
         job->request = request->id;
+        job->seat = session->role == FM_ROLE_PLAYER ? session->seat.team : 0;
         job->method = request->method;
         job->is_notification = request->is_notification;
     }

@@ -12,6 +12,7 @@
 #include "server/worlds/publish.h"
 #include "server/worlds/queries.h"
 #include "server/worlds/recording.h"
+#include "server/worlds/shares.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -293,6 +294,7 @@ static void run_backlog(fm_conductor *conductor, fm_host *host, uint64_t begun_n
             break;
         }
         fm_job *job = (fm_job *)fm_events_pop(&host->backlog);
+        fm_shares_begin(job);
         if (job->kind == FM_JOB_REMOVE) {
             remove_host(conductor, job);
             return; // the loop may have released the host by now

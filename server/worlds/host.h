@@ -27,6 +27,8 @@
 #define FM_HOST_COPIES_MAX   4u    // maps of one world of which its queries keep copies
 #define FM_JOURNAL_FILE_SIZE 256u  // bytes of a journal's name in its folder, NUL included
 
+#define FM_SHARES_MAX 256u // teams of a world whose players are counted apart
+
 typedef struct fm_scene fm_scene;
 
 typedef enum fm_host_state {
@@ -134,6 +136,13 @@ typedef struct fm_host_shared {
     uint64_t tick_known, digest_known; // with holds_back: the last tick that may be sent
 } fm_host_shared;
 
+// server/worlds/shares.h: what the players of teams have asked for; by team.
+typedef struct fm_host_shares {
+    atomic_uint waiting[FM_SHARES_MAX]; // jobs, of those in fm_host.jobs_waiting. Both threads'
+    uint64_t used[FM_SHARES_MAX];       // work, in turns. The conductor's, as is
+    uint64_t turn;                      // of the jobs that are done now
+} fm_host_shares;
+
 // server/worlds/queries.h: questions that run or wait, oldest first.
 typedef struct fm_host_queries {
     fm_job *jobs[FM_HOST_QUERIES_MAX];
@@ -202,6 +211,7 @@ struct fm_host {
     // ---- both threads' --------------------------------------------------------------------------
     fm_host_shared shared;
     atomic_uint jobs_waiting;            // in the inbox or taken out of it but not done
+    fm_host_shares shares;               // of those, by who has asked
     atomic_uint traces_unread;           // inspections that the loop has not taken in
     atomic_size_t published_unread_size; // bytes of publications that the loop has not taken in
     fm_host_copies copies;

@@ -123,7 +123,7 @@ static fm_status resolve_names(const fm_host *host, fm_job_command *command)
     return FM_OK;
 }
 
-// Checks what a player may only do in sight of its team.
+// Checks what a player may only do in sight of its team, or only once.
 static fm_status check_permit(const fm_host *host, fm_job_command *command)
 {
     const fm_command *wanted = &command->command;
@@ -133,10 +133,11 @@ static fm_status check_permit(const fm_host *host, fm_job_command *command)
     case FM_COMMAND_DEMOLISH:
         return fm_permit_demolish(host->world, wanted->team, wanted->building,
                                   &command->command.building);
+    case FM_COMMAND_ORDER:
+        return fm_permit_order(host->world, wanted, &command->result.failed_index);
     case FM_COMMAND_TEAM:
     case FM_COMMAND_SPAWN:
     case FM_COMMAND_REMOVE:
-    case FM_COMMAND_ORDER:
     case FM_COMMAND_TERRAIN:
     case FM_COMMAND_PLANNER:
     case FM_COMMAND_SET:

@@ -3,6 +3,7 @@
 #include "server/worlds/mailbox.h"
 
 #include "server/base/clock.h"
+#include "server/worlds/shares.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -47,7 +48,8 @@ static bool fits(const fm_mailbox *mailbox, const fm_job *job)
 {
     uint64_t most =
         mailbox->config->inbox_commands_max + (job->kind == FM_JOB_WATCH ? WATCHES_WAITING_MAX : 0);
-    return fm_job_kinds[job->kind].always_fits || atomic_load(&job->host->jobs_waiting) < most;
+    return fm_job_kinds[job->kind].always_fits ||
+           (atomic_load(&job->host->jobs_waiting) < most && fm_shares_have_room(job, most));
 }
 
 fm_status fm_mailbox_post(fm_mailbox *mailbox, fm_job *job)
@@ -71,6 +73,7 @@ fm_status fm_mailbox_post(fm_mailbox *mailbox, fm_job *job)
         next = event->next;
         fm_events_append(&host->shared.inbox, event);
         atomic_fetch_add(&host->jobs_waiting, 1);
+        fm_shares_note_posted((const fm_job *)event);
     }
     pthread_cond_signal(&mailbox->arrived);
     pthread_mutex_unlock(&mailbox->lock);
@@ -80,12 +83,16 @@ fm_status fm_mailbox_post(fm_mailbox *mailbox, fm_job *job)
 fm_host *fm_mailbox_take(fm_mailbox *mailbox)
 {
     fm_host *host = NULL;
+    fm_events taken = {0};
     pthread_mutex_lock(&mailbox->lock);
     if (mailbox->posted_count > 0) {
         host = mailbox->posted[--mailbox->posted_count];
-        fm_events_append_all(&host->backlog, &host->shared.inbox);
+        fm_events_append_all(&taken, &host->shared.inbox);
     }
     pthread_mutex_unlock(&mailbox->lock);
+    while (taken.first != NULL) {
+        fm_shares_queue((fm_job *)fm_events_pop(&taken));
+    }
     return host;
 }
 

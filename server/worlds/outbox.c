@@ -3,6 +3,7 @@
 #include "server/worlds/outbox.h"
 
 #include "server/worlds/recording.h"
+#include "server/worlds/shares.h"
 
 void fm_outbox_emit(fm_mailbox *mailbox, fm_host *host, fm_event *event)
 {
@@ -17,6 +18,7 @@ void fm_outbox_close(fm_job *job, fm_status status)
     job->status = status;
     job->tick = host->tick;
     atomic_fetch_sub(&host->jobs_waiting, 1);
+    fm_shares_note_done(job);
 }
 
 // `stats` is answered even while the journal cannot be written: it says why. The end of a watch

@@ -200,6 +200,96 @@ def large_commands():
         assert ticks > 20, f"{ticks} ticks while a hundred commands were done"
 
 
+class Match:
+    """A world with two teams, of so many units in one cell each, and clients that play for them."""
+
+    ADMIN = "a-token-for-the-admin"
+
+    def __init__(self, server, units, **rules):
+        self.server = server
+        self.admin = server.connect(hello=False)
+        self.admin.call("hello", protocol=1, token=self.ADMIN)
+        self.world = self.admin.call("world.create", name="match", generator="open", width=256, height=256,
+                                     **rules)["world"]
+        self.teams = [self.admin.call("team.create", world=self.world)["team"] for _ in units]
+        self.units = [self.admin.call("agent.spawn", world=self.world, team=team, cells=[9, 9] * count)["names"]
+                      for team, count in zip(self.teams, units)]
+
+    def player(self, place):
+        token = self.admin.call("token.create", role="player", world=self.world, team=self.teams[place])["token"]
+        client = self.server.connect(hello=False)
+        client.call("hello", protocol=1, token=token)
+        return client
+
+
+def orders_of_another_team():
+    """Whatever a team asks for, the others wait for one of its orders at a time."""
+    with Server(environment={"FOGMARCH_TOKEN": Match.ADMIN}) as server:
+        match = Match(server, [5000, 1], tick_hz=20)
+        order = dict(world=match.world, agents=match.units[0], kind="move")
+        flood = [match.player(0) for _ in range(3)]
+        for client in flood:
+            client.send_bytes(b"".join(request(number, "agent.order", goal=[99 + number % 9, 99], **order)
+                                       for number in range(1, 101)))
+        other = match.player(1)
+        flood[0].answer(1)
+        for number in range(10):
+            other.call("agent.order", world=match.world, agents=match.units[1], kind="move", goal=[20 + number, 20])
+            other.call("agent.report", world=match.world, agents=match.units[1])
+            match.admin.call("stats", world=match.world)
+        given = match.admin.call("stats", world=match.world)["world"]["orders_given"]
+        assert given < 3 * 100 * 5000, "the flood was over before the others were answered"
+        for client in flood:
+            client.close()
+
+
+def share_of_the_inbox():
+    """A team leaves places in a world's inbox to the others, and its commands are done in their order."""
+    with Server("--inbox-commands-max", "64", environment={"FOGMARCH_TOKEN": Match.ADMIN}) as server:
+        match = Match(server, [1, 1], paused=True)
+        busy, other = match.player(0), match.player(1)
+        step = match.admin.send("world.step", world=match.world, ticks=10000)  # commands wait for it
+        match.admin.call("ping")
+        orders = [busy.send("agent.order", world=match.world, agents=match.units[0], kind="move", goal=[99, number])
+                  for number in range(64)]
+        busy.call("ping")
+        own = [other.send("agent.order", world=match.world, agents=match.units[1], kind="move", goal=[99, number])
+               for number in range(8)]
+        other.call("ping")
+        assert other.answers == {}, "the ticks were over too soon, or it was refused"
+        taken = []
+        for number in orders:
+            try:
+                taken.append(busy.answer(number)["order"])
+            except RequestError as error:
+                assert error.name == "busy", error
+        assert 16 <= len(taken) <= 32 and taken == sorted(taken), taken
+        assert [other.answer(number)["order"] for number in own] == list(range(1, 9))
+        match.admin.answer(step)
+
+
+def agents_named_twice():
+    """A player's order names each unit once: one unit, named 65,536 times, cost as much as an army."""
+    with Server(environment={"FOGMARCH_TOKEN": Match.ADMIN}) as server:
+        match = Match(server, [2, 1], paused=True)
+        player = match.player(0)
+        first, second = match.units[0]
+        for params in (dict(kind="move", goal=[50, 50], formation="keep"), dict(kind="scatter"), dict(kind="hold"),
+                       dict(kind="hold", queue=True)):
+            try:
+                player.call("agent.order", world=match.world, agents=[first, second] * 100, **params)
+                raise AssertionError(f"{params} was not refused")
+            except RequestError as error:
+                assert error.name == "bad_value" and error.message == "entry 2: this agent is named twice", error
+        hold = player.call("agent.order", world=match.world, agents=[first, second], kind="hold")["order"]
+        for _ in range(2):
+            player.call("agent.order", world=match.world, agents=[first], kind="hold", queue=True)
+        queue = hold + 2
+        player.call("agent.order", world=match.world, agents=[first, first], kind="hold", before=[queue, queue + 1])
+        player.call("agent.cancel", world=match.world, agents=[first, first], orders=[queue, queue + 1])
+        assert player.call("agent.resume", world=match.world, agents=[first, first])["count"] == 0
+
+
 def small_answers_that_nobody_reads():
     """Each takes more memory than its bytes."""
     with Server() as server:
@@ -250,4 +340,4 @@ def strangers():
 
 if __name__ == "__main__":
     run([small_messages, small_messages_by_other_ways, refused_messages, subscribing_in_turn, many_subscriptions, large_commands,
-         small_answers_that_nobody_reads, strangers])
+         orders_of_another_team, share_of_the_inbox, agents_named_twice, small_answers_that_nobody_reads, strangers])

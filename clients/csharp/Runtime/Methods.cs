@@ -314,7 +314,8 @@ namespace Fogmarch
         /// <summary>Gives one order to each of many agents; each ends exactly once, see the delta's `ended`.
         /// Not for observer and debug. Lowest role: player.</summary>
         /// <param name="world">number of the world</param>
-        /// <param name="agents">ids</param>
+        /// <param name="agents">ids; a player's order names each once, unless it has before or
+        /// replaces</param>
         /// <param name="kind">move, stop, patrol, hold, follow, guard, explore, flee, keep_distance or
         /// scatter</param>
         /// <param name="goal">x, y for all of them. move: where to; patrol: there and back; guard: the place;

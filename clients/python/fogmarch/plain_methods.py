@@ -481,7 +481,7 @@ class PlainMethods:
         Not for observer and debug. Lowest role: player.
 
         world: number of the world
-        agents: ids
+        agents: ids; a player's order names each once, unless it has before or replaces
         kind: move, stop, patrol, hold, follow, guard, explore, flee, keep_distance or scatter
         goal: x, y for all of them. move: where to; patrol: there and back; guard: the place;
             scatter: the middle, absent: the middle of where they stand

@@ -1,0 +1,83 @@
+// server/worlds/shares.c: see shares.h. Turns are a virtual time (start-time fair queueing): a
+// job's turn is the world's, or, where its team has used that up, a later one.
+
+#include "server/worlds/shares.h"
+
+#define TURN_UNITS     64u // work of a team in one turn: a job, ...
+#define AGENTS_A_UNIT  64u // ... and so many agents that it names
+#define TURN_OF_ENDING UINT64_MAX
+
+static uint32_t place_of(const fm_job *job)
+{
+    return job->seat % FM_SHARES_MAX;
+}
+
+bool fm_shares_have_room(const fm_job *job, uint64_t places)
+{
+    const fm_host *host = job->host;
+    uint64_t waiting = atomic_load(&host->jobs_waiting);
+    return job->seat == 0 || waiting + atomic_load(&host->shares.waiting[place_of(job)]) < places;
+}
+
+void fm_shares_note_posted(const fm_job *job)
+{
+    if (job->seat != 0) {
+        atomic_fetch_add(&job->host->shares.waiting[place_of(job)], 1);
+    }
+}
+
+void fm_shares_note_done(const fm_job *job)
+{
+    if (job->seat != 0) {
+        atomic_fetch_sub(&job->host->shares.waiting[place_of(job)], 1);
+    }
+}
+
+static uint64_t work_of(const fm_job *job)
+{
+    uint32_t agents = job->kind == FM_JOB_COMMAND ? job->command.command.agent_count
+                      : job->kind == FM_JOB_UNITS ? job->units.count
+                                                  : 0;
+    return 1 + agents / AGENTS_A_UNIT;
+}
+
+static uint64_t take_turn(const fm_job *job)
+{
+    fm_host_shares *shares = &job->host->shares;
+    if (job->kind == FM_JOB_REMOVE) {
+        return TURN_OF_ENDING; // what came before it is done before
+    }
+    if (job->seat == 0) {
+        return shares->turn;
+    }
+    uint64_t *used = &shares->used[place_of(job)], now = shares->turn * TURN_UNITS;
+    *used = *used < now ? now : *used;
+    uint64_t turn = *used / TURN_UNITS;
+    *used += work_of(job);
+    return turn;
+}
+
+// Behind all whose turn is not later. Mostly that is the end.
+void fm_shares_queue(fm_job *job)
+{
+    fm_events *backlog = &job->host->backlog;
+    job->turn = take_turn(job);
+    if (backlog->first == NULL || ((const fm_job *)backlog->last)->turn <= job->turn) {
+        fm_events_append(backlog, &job->event);
+        return;
+    }
+    fm_event **link = &backlog->first;
+    while (((const fm_job *)*link)->turn <= job->turn) {
+        link = &(*link)->next;
+    }
+    job->event.next = *link;
+    *link = &job->event;
+}
+
+void fm_shares_begin(const fm_job *job)
+{
+    fm_host_shares *shares = &job->host->shares;
+    if (job->turn != TURN_OF_ENDING && job->turn > shares->turn) {
+        shares->turn = job->turn;
+    }
+}

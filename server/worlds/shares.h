@@ -1,0 +1,34 @@
+// server/worlds/shares.h: what the players of one team may take of a world's inbox, and of the time
+// that it has for requests, so that however much they ask for, the others come to their turn.
+//
+//   inbox    a team has at most as many jobs there as places are left
+//   turns    a team has TURN_UNITS of work in a turn, then the jobs of all others that wait; what
+//            it has asked for beyond that is done in later turns, in order
+//
+// Who is no player has no share: admins are not bounded, and their jobs, and views that begin and
+// end, are done before those that a team has in later turns. As long as nobody asks for more than
+// TURN_UNITS at once, jobs are done in the order in which they came.
+//
+// Teams are counted in FM_SHARES_MAX places by their number: two of a world with more teams may
+// have one share together.
+//
+// Threads: each function says which.
+
+#pragma once
+
+#include "server/worlds/host.h"
+
+/// Whether a job's team has room for it in an inbox of so many places. The loop.
+bool fm_shares_have_room(const fm_job *job, uint64_t places);
+
+/// A job was posted. The loop, with the mailbox's lock.
+void fm_shares_note_posted(const fm_job *job);
+
+/// A job that was posted is done. The conductor.
+void fm_shares_note_done(const fm_job *job);
+
+/// Puts a job into its world's backlog, where its turn is. The conductor.
+void fm_shares_queue(fm_job *job);
+
+/// A job was taken out of the backlog to be done. The conductor.
+void fm_shares_begin(const fm_job *job);
