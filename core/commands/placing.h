@@ -34,8 +34,8 @@ FM_CHECKED fm_status fm_placing_prepare_to_push(fm_world *world);
 
 /// Moves agents that no longer fit where they are to the nearest cell where they do; to a free one
 /// if a cell holds one unit. One class after the other, in the order of the rules; of each by slot.
-/// Takes time by the agents, by the ground between them and free cells, once, and per agent moved
-/// by some tiles at the rim of that ground (core/map/free_places.h). There is room (asserted).
+/// Takes time by the agents, and by the ground between them and free cells, once
+/// (core/map/free_places.h). There is room (asserted).
 void fm_placing_push_out(fm_world *world);
 
 /// Notes that an agent stands, or no longer stands, in its cell, by its team and its class.

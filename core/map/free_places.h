@@ -1,11 +1,11 @@
 // core/map/free_places.h: the free place nearest to any cell, for many units that all need one.
 //
 // One bit a cell says whether a unit of one class and size can stand there, in tiles of 8 x 8; a
-// bit of each level above says whether there may be a 1 in one of the 64 words below it. A search
-// goes down from the top, the nearest first, and never looks into what is full. Tiles are read from
-// the map when a search first comes to them, so one unit costs what is near it, and no ground is
-// gone over twice. Many units cost the ground around them once, and each some tiles: those of free
-// cells about as near as the nearest, at most along the rim of a hole with the unit in its middle.
+// bit of each level above says whether there may be a 1 in one of the 64 words below it, and with
+// each word goes what is needed to tell how near its cells may be, nearly exactly. A search goes
+// down from the top, the nearest first, and looks into no tile that cannot have the answer: about
+// two for each unit, however far away they are. Tiles are read from the map when a search first
+// comes to them, so one unit costs what is near it, and no ground is gone over twice.
 //
 // What comes out is fm_occupancy_nearest_free()'s answer, always.
 //
@@ -17,7 +17,7 @@
 
 typedef struct fm_free_places fm_free_places;
 
-/// An eighth of a byte per cell, and a sixtieth of that. It knows no map yet.
+/// Five eighths of a byte per cell, and a sixtieth of that. It knows no map yet.
 ///
 /// @return FM_OK or FM_ERR_NO_MEMORY; on failure nothing needs undoing
 FM_CHECKED fm_status fm_free_places_create(uint32_t width, uint32_t height, const fm_memory *memory,
