@@ -396,9 +396,9 @@ Stats = TypedDict('Stats', {
     # journal (state, error, commits, rows, bytes, keyframes, errors, waiting_bytes,
     # waiting_ticks)
     'world': dict[str, Any],
-    # with teams, of the first 4096: team, weight, agents, waiting (of them, have an order but no
-    # path yet), and in expansions share (of the last tick), saved (for the next), used (in the
-    # last tick), used since the team began
+    # with teams, of the first 4096: team, weight, agents, waiting (of them, have an order and
+    # stand: no path yet, or others in the way), and in expansions share (of the last tick), saved
+    # (for the next), used (in the last tick), used since the team began
     'teams': list[int],
 })
 
