@@ -8,7 +8,10 @@ struct fm_slab_block {
 
 struct fm_slab_chunk {
     fm_slab_chunk *next;
+    size_t size; // bytes, this header included
 };
+
+#define FIRST_BLOCKS 3u // the first chunk of a class holds as many at least
 
 static uint32_t class_of(size_t size)
 {
@@ -34,26 +37,35 @@ static fm_slab_block *pop(fm_slab *slab, uint32_t size_class)
     return block;
 }
 
-// Carves a new chunk into blocks of one class. The first FM_SLAB_STEP bytes or less hold the link
-// between chunks and the padding up to the alignment.
+static size_t next_chunk_size(const fm_slab *slab, uint32_t size_class, size_t block_size)
+{
+    uint32_t carved = slab->carved_counts[size_class];
+    uint64_t size = (uint64_t)(carved < FIRST_BLOCKS ? FIRST_BLOCKS : carved) * block_size;
+    size = (size + FM_SLAB_STEP + FM_SLAB_CHUNK_MIN - 1) / FM_SLAB_CHUNK_MIN * FM_SLAB_CHUNK_MIN;
+    return size < FM_SLAB_CHUNK_MAX ? size : FM_SLAB_CHUNK_MAX;
+}
+
+// Carves a new chunk into blocks of one class. The first FM_SLAB_STEP bytes or less hold the header
+// and the padding up to the alignment.
 static bool refill(fm_slab *slab, uint32_t size_class)
 {
-    fm_slab_chunk *chunk = fm_memory_allocate(slab->memory, FM_SLAB_CHUNK_SIZE);
+    size_t block_size = (size_t)(size_class + 1) * FM_SLAB_STEP;
+    size_t size = next_chunk_size(slab, size_class, block_size);
+    fm_slab_chunk *chunk = fm_memory_allocate(slab->memory, size);
     if (chunk == NULL) {
         return false;
     }
-    chunk->next = slab->chunks;
+    *chunk = (fm_slab_chunk){.next = slab->chunks, .size = size};
     slab->chunks = chunk;
-    slab->chunk_count += 1;
 
-    size_t block_size = (size_t)(size_class + 1) * FM_SLAB_STEP;
-    uintptr_t end = (uintptr_t)chunk + FM_SLAB_CHUNK_SIZE;
+    uintptr_t end = (uintptr_t)chunk + size;
     uintptr_t first = ((uintptr_t)(chunk + 1) + FM_SLAB_STEP - 1) & ~(uintptr_t)(FM_SLAB_STEP - 1);
     uintptr_t last = first + (end - first) / block_size * block_size;
     // From the back to the front, so that blocks are handed out in the order of their addresses.
     for (uintptr_t block = last; block > first; block -= block_size) {
         push(slab, size_class, (fm_slab_block *)(block - block_size));
     }
+    slab->carved_counts[size_class] += (uint32_t)((last - first) / block_size);
     return true;
 }
 
@@ -67,7 +79,7 @@ void fm_slab_fini(fm_slab *slab)
     fm_slab_chunk *chunk = slab->chunks;
     while (chunk != NULL) {
         fm_slab_chunk *next = chunk->next;
-        fm_memory_release(slab->memory, chunk, FM_SLAB_CHUNK_SIZE);
+        fm_memory_release(slab->memory, chunk, chunk->size);
         chunk = next;
     }
     *slab = (fm_slab){.memory = slab->memory};

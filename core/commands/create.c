@@ -63,11 +63,7 @@ fm_status fm_world_create(const fm_world_rules *rules, fm_grid *grid, const fm_m
     world->memory =
         (fm_memory){.allocate = allocate_counted, .release = release_counted, .context = world};
     world->planners.free = FM_SLOT_NONE;
-    for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
-        fm_slab_init(&world->workers.slabs[i], &world->memory);
-        fm_scratch_init(&world->workers.scratches[i], &world->memory);
-    }
-    world->workers.count = 1;
+    fm_world_expect_workers(world, 1);
     world->settled = true;
     world->map.grid = grid;
     world->map.truth = fm_view_of_grid(grid, rules->connectivity, rules->steps);
@@ -127,7 +123,7 @@ void fm_world_destroy(fm_world *world)
     for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
         fm_labels_destroy(world->map.labels[map]);
     }
-    for (uint32_t i = 0; i < FM_WORKERS_MAX; i++) {
+    for (uint32_t i = 0; i < world->workers.count; i++) {
         fm_scratch_fini(&world->workers.scratches[i]);
         fm_slab_fini(&world->workers.slabs[i]);
     }

@@ -63,16 +63,28 @@ static void list_rays(fm_line_of_sight *sight)
     sight->ray_count = count;
 }
 
+static size_t rays_max(fm_sense_rules rules)
+{
+    size_t side = 2 * (size_t)rules.radius + 1;
+    return side * side;
+}
+
+static size_t size_of(fm_sense_rules rules)
+{
+    return sizeof(fm_line_of_sight) + rays_max(rules) * (sizeof(struct fm_ray) + sizeof(uint16_t));
+}
+
 fm_status fm_line_of_sight_create(fm_sense_rules rules, const fm_memory *memory,
                                   fm_line_of_sight **out)
 {
     FM_ASSERT(rules.radius >= 1 && rules.radius <= FM_SENSE_RADIUS_MAX);
-    fm_line_of_sight *sight = fm_memory_allocate_zeroed(memory, 1, sizeof *sight);
+    fm_line_of_sight *sight = fm_memory_allocate_zeroed(memory, 1, size_of(rules));
     if (sight == NULL) {
         return FM_ERR_NO_MEMORY;
     }
     sight->rules = rules;
     sight->memory = memory;
+    sight->ray_of = (uint16_t *)(void *)(sight->rays + rays_max(rules));
     for (uint32_t dy = 0; dy <= rules.radius; dy++) {
         sight->half_width[dy] = half_width_of(rules, dy);
     }
@@ -84,7 +96,7 @@ fm_status fm_line_of_sight_create(fm_sense_rules rules, const fm_memory *memory,
 void fm_line_of_sight_destroy(fm_line_of_sight *sight)
 {
     if (sight != NULL) {
-        fm_memory_release(sight->memory, sight, sizeof *sight);
+        fm_memory_release(sight->memory, sight, size_of(sight->rules));
     }
 }
 

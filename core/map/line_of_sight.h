@@ -18,8 +18,8 @@ struct fm_line_of_sight {
     const fm_memory *memory;
     uint32_t half_width[FM_SENSE_RADIUS_MAX + 1]; // cells to either side, by |dy|
     uint32_t ray_count;
-    struct fm_ray rays[FM_SIGHT_RAYS_MAX]; // ring by ring, from the agent outward
-    uint16_t ray_of[FM_SIGHT_RAYS_MAX];    // ray by place in the square around the agent
+    uint16_t *ray_of;     // ray by place in the square around the agent; behind the rays
+    struct fm_ray rays[]; // ring by ring, from the agent outward
 };
 
 /// The cells seen from a cell by line of sight, that cell included.

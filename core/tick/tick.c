@@ -14,6 +14,7 @@
 #include "core/views/endings.h"
 #include "core/views/view_delta.h"
 #include "core/world/world_classes.h"
+#include "core/world/planner_table.h"
 #include "core/world/world_state.h"
 
 #define JOINT_SHARE 4u // this part of the budget is for joint searches, whatever others used
@@ -304,9 +305,7 @@ static void run(struct fm_tick *t)
     *t->report = (fm_tick_report){0};
     world->settled = false;
     world->agents_visited = 0;
-    uint32_t worker_count = fm_workers_count(t->workers);
-    world->workers.count =
-        worker_count > world->workers.count ? worker_count : world->workers.count;
+    fm_world_expect_workers(world, fm_workers_count(t->workers));
     if (is_still(world)) {
         stand_still(t);
         return;

@@ -196,6 +196,15 @@ static uint32_t create_planner(fm_world *world, const struct fm_agent *agent, fm
     return slot;
 }
 
+void fm_world_expect_workers(fm_world *world, uint32_t count)
+{
+    struct fm_world_workers *workers = &world->workers;
+    for (; workers->count < count; workers->count++) {
+        fm_slab_init(&workers->slabs[workers->count], &world->memory);
+        fm_scratch_init(&workers->scratches[workers->count], &world->memory);
+    }
+}
+
 void fm_planner_end(fm_world *world, uint32_t slot)
 {
     struct fm_planner *planner = &world->planners.slots[slot];

@@ -124,5 +124,9 @@ void fm_planner_save(const struct fm_planner *planner, fm_writer *writer);
 /// @return FM_OK, FM_ERR_BAD_FORMAT (noted in the reader) or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_planner_restore(fm_world *world, struct fm_agent *agent, fm_reader *reader);
 
+/// Gives each of `count` workers (1..FM_WORKERS_MAX) a slab and a scratch for searches, and keeps
+/// those that there are. Serial stages only.
+void fm_world_expect_workers(fm_world *world, uint32_t count);
+
 /// Ends a planner even if agents use it. For the end of the world.
 void fm_planner_end(fm_world *world, uint32_t slot);

@@ -29,7 +29,7 @@
 struct fm_world_workers {
     fm_slab slabs[FM_WORKERS_MAX];
     fm_scratch scratches[FM_WORKERS_MAX];
-    uint32_t count;     // workers ever seen
+    uint32_t count;     // workers ever seen; the slabs and scratches of others are all zero
     uint32_t next_slab; // where the next ended planner's pages go
 };
 
