@@ -214,7 +214,7 @@ def the_script_of_the_page():
         assert (world, team) == (1, 1)
         client.call("agent.spawn", world=world, team=team, cells=around(base, 3))
         with open(os.path.join(PROJECT, "page_node.gd"), "w", encoding="utf-8") as file:
-            file.write(script.replace("7421", str(server.port)).replace("77, 101", "70, 70"))
+            file.write(script.replace("7421", str(server.port)).replace("120, 130", "70, 70"))
         said, _ = (page := begin("page.gd")).communicate(timeout=PATIENCE)
         assert page.returncode == 0 and re.search(r"^tick \d+: agent 1 is at", said, re.MULTILINE), said
 

@@ -1,7 +1,8 @@
 """fogmarch.hpp as a game uses it: installed, compiled as clients/cpp/README.md says, against a real server.
 
 Goal    The example compiles without a warning in C++17 and C++20, without exceptions and RTTI, as in Unreal; its
-        units arrive. A view shows what the bytes say, cell by cell and agent by agent, and what the server says of
+        units arrive. The actor of the page for Unreal compiles against the names that it uses, and its units walk. A
+        view shows what the bytes say, cell by cell and agent by agent, and what the server says of
         each agent; its callbacks agree with it; a view continues after its connection was lost; errors and the end
         of a connection are reported; nothing is read or written out of bounds (AddressSanitizer).
 Method  cpp_probe.cc follows a view and prints it; the test compares it with its own mirror, which shares no code.
@@ -58,6 +59,27 @@ def the_example(kit):
     with open(os.path.join(kit.folder, "snippet.cc"), "w", encoding="utf-8") as file:
         file.write("\n".join(re.findall(r"^#include.*", snippet, re.M)) + "\n" + whole)
     kit.compile("c++ -std=c++20 -fsyntax-only snippet.cc $(pkg-config --cflags fogmarch)")
+
+
+def the_actor_for_unreal(kit):
+    """Unreal is not installed: unreal_names.h has what the page's code uses."""
+    [actor] = examples("clients/cpp/UNREAL.md", r"c\+\+")
+    members, functions = actor.split("// March.cpp\n")
+    with Server() as server:
+        client = server.connect()
+        _, (team, _), (base, far) = make_world(client)
+        client.call("agent.spawn", world=1, team=team, cells=around(base, 4))
+        functions = functions.replace("7421", str(server.port)).replace("120, 130", "{}, {}".format(*far))
+        with open(os.path.join(kit.folder, "March.cc"), "w", encoding="utf-8") as file:
+            file.write("#include <fogmarch/fogmarch.hpp>\n#include <memory>\n#include \"unreal_names.h\"\n"
+                       "class AMarch : public AActor\n{\n  public:\n    typedef AActor Super;\n"
+                       "    void BeginPlay() override;\n    void Tick(float Seconds) override;\n"
+                       f"{members}}};\n{functions}\n"
+                       "int main()\n{\n    AMarch march;\n    return Play(march, march.Units);\n}\n")
+        kit.compile(f"c++ -std=c++20 March.cc -o March -I{HERE} $(pkg-config --cflags --libs fogmarch)",
+                    "-fno-exceptions", "-fno-rtti", "-Wno-shadow")
+        said = run(os.path.join(kit.folder, "March"), cwd=kit.folder, environment=kit.environment)
+        assert said == "3 of 4 units walked\n", said
 
 
 def the_view_shows_what_the_bytes_say(probe_of):
@@ -152,6 +174,7 @@ def main():
     try:
         kit = Kit(folder)
         the_example(kit)
+        the_actor_for_unreal(kit)
         source = os.path.join(HERE, "cpp_probe.cc")
         kit.compile(f"c++ -std=c++17 -g {source} -o probe $(pkg-config --cflags --libs fogmarch)",
                     "-fsanitize=address,undefined", "-fno-sanitize-recover=all")

@@ -1,6 +1,6 @@
 // game_loop.cc: a game loop of sixty frames a second, with a server that ticks at its own pace.
-// Makes a world with ten units, sends them across it, lets them glide from cell to cell, and ends
-// when they are there.
+// Makes a world with ten units, sends them across it, lets them glide from cell to cell, and
+// destroys it when they are there.
 
 #include <fogmarch/fogmarch.hpp>
 
@@ -82,6 +82,12 @@ class Game
         }
     }
 
+    bool end()
+    {
+        return client_.call(FM_METHOD_WORLD_DESTROY,
+                            fogmarch::Params().set(FM_FIELD_WORLD, world_)) == FM_OK;
+    }
+
     bool is_over() const
     {
         return ends_ == 10 || view_->is_over();
@@ -137,6 +143,10 @@ int main(int argc, char **argv)
         }
         game.frame(0.016);
         std::this_thread::sleep_until(next);
+    }
+    if (!game.end()) {
+        std::fprintf(stderr, "%s\n", client->error().message);
+        return 1;
     }
     return 0;
 }

@@ -1,13 +1,26 @@
-// Bot.cs: makes a world with ten units, sends them across it, and follows them until they are there.
+// Bot.cs: makes a world with ten units, sends them across it, follows them until they are there, and destroys it.
 
 using System;
 using Fogmarch;
 
 static class Bot
 {
-    static void Main(string[] words)
+    static int Main(string[] words)
     {
-        int port = words.Length > 0 ? int.Parse(words[0]) : 7421;
+        try
+        {
+            March(words.Length > 0 ? int.Parse(words[0]) : 7421);
+            return 0;
+        }
+        catch (Exception error) when (error is ConnectionException || error is RequestException)
+        {
+            Console.Error.WriteLine("bot: {0}", error.Message);
+            return 1;
+        }
+    }
+
+    static void March(int port)
+    {
         using (var client = new Client("127.0.0.1", port, name: "bot"))
         {
             Fields made = client.WorldCreate("bot", generator: "skirmish", width: 64, height: 64, players: 2,
@@ -36,6 +49,7 @@ static class Bot
             {
                 client.Update(100); // a game calls Update() once a frame
             }
+            client.WorldDestroy(world).Wait();
         }
     }
 }
