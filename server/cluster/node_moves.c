@@ -319,10 +319,13 @@ static fm_status move(fm_node *node, fm_node_world *world, const char *to, fm_no
     const fm_node_directory *directory = &node->directory;
     const fm_node_entry *found =
         to[0] == '\0' ? choose(directory, world->node, world->number) : find_node(directory, to);
+    if (found == NULL && to[0] == '\0') {
+        snprintf(error, FM_ETCD_ERROR_SIZE, "no other node takes worlds");
+        return FM_ERR_NOT_READY;
+    }
     if (found == NULL) {
-        snprintf(error, FM_ETCD_ERROR_SIZE,
-                 to[0] == '\0' ? "no other node takes worlds" : "there is no such node now");
-        return to[0] == '\0' ? FM_ERR_NOT_READY : FM_ERR_BAD_VALUE;
+        snprintf(error, FM_ETCD_ERROR_SIZE, "there is no node '%.64s' now", to);
+        return FM_ERR_BAD_VALUE;
     }
     *entry = *found;
     if (strcmp(found->name, world->heir[0] == '\0' ? world->node : world->to) == 0) {
@@ -383,7 +386,7 @@ fm_status fm_node_set_draining(fm_node *node, const char *name, bool drains, fm_
     uv_mutex_lock(&node->lock);
     const fm_node_entry *found = find_node(&node->directory, wanted);
     if (found == NULL) {
-        snprintf(error, FM_ETCD_ERROR_SIZE, "there is no such node now");
+        snprintf(error, FM_ETCD_ERROR_SIZE, "there is no node '%.64s' now", wanted);
     } else {
         *entry = *found;
         entry->worlds = count_worlds(&node->directory, found);

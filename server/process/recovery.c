@@ -44,7 +44,9 @@ fm_status fm_recovery_lock(const char *folder, int *lock, char *error)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 || access(folder, W_OK | X_OK) != 0) {
-        snprintf(error, FM_JOURNAL_ERROR_SIZE, "%.300s: %m", folder);
+        snprintf(error, FM_JOURNAL_ERROR_SIZE,
+                 "%.300s: %m; journal_dir is a folder that exists and that this user may write to",
+                 folder);
         if (fd >= 0) {
             close(fd);
         }

@@ -288,7 +288,7 @@ def move(client, world, node):
         try:
             return client.call("cluster.move", world=world, node=node)
         except RequestError as error:
-            if error.name == "not_ready" or "no such node" in str(error):
+            if error.name == "not_ready" or "there is no node" in str(error):
                 return None
             raise
     return until(accepted, f"world {world} to be moved")

@@ -13,6 +13,7 @@ Method  real nodes and real etcd. One follower for each library (follow_*, Follo
 import functools
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -105,6 +106,7 @@ def go_where_their_world_is(take_away):
                 assert follower.line() == {"ready": True}
             status = command("cluster", "status", "--connect", f"127.0.0.1:{other.port}")
             assert "takes worlds, answers this" in status and "arena" in status and "running" in status, status
+            assert re.search(rf"^{owner.name} +\S+ +\S+ +1 ", status, re.MULTILINE), status
             # By the command line, through the node that does not have the world.
             command("cluster", "move", "arena", other.name, "--connect", f"127.0.0.1:{other.port}")
             for follower in running:

@@ -285,7 +285,7 @@ def folders_that_will_not_do():
     with Folder() as folder:
         missing = os.path.join(folder.path, "missing")
         log = refused_to_start(missing)
-        assert missing in log and "No such file or directory" in log, log
+        assert missing in log and "No such file or directory; journal_dir is a folder that exists" in log, log
         with open(missing, "w"):
             pass
         assert "Not a directory" in refused_to_start(missing)
