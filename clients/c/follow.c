@@ -30,6 +30,9 @@
 static const fm_params *prepare(fm_client *client, fm_method method, const fm_params *params,
                                 uint64_t *world)
 {
+    if (params != NULL && params->failed) {
+        return params; // part of them is missing: they are not sent
+    }
     struct fm_follow *follow = client->follow;
     bool needs_id = follow->is_on && fm_takes_command_id(method), changed = false;
     struct fm_entry entry;

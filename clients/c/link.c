@@ -16,6 +16,68 @@
 #include <time.h>
 #include <unistd.h>
 
+// ---- the socket below TLS -----------------------------------------------------------------------
+//
+// OpenSSL's own BIO for sockets raises SIGPIPE where the server is gone, which would end the
+// program.
+
+static int fd_of(BIO *bio)
+{
+    return (int)(intptr_t)BIO_get_data(bio);
+}
+
+static int write_below(BIO *bio, const char *bytes, int size)
+{
+    BIO_clear_retry_flags(bio);
+    int sent = (int)send(fd_of(bio), bytes, (size_t)size, MSG_NOSIGNAL);
+    if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
+        BIO_set_retry_write(bio);
+    }
+    return sent;
+}
+
+static int read_below(BIO *bio, char *bytes, int size)
+{
+    BIO_clear_retry_flags(bio);
+    int read = (int)recv(fd_of(bio), bytes, (size_t)size, 0);
+    if (read < 0 && (errno == EAGAIN || errno == EINTR)) {
+        BIO_set_retry_read(bio);
+    }
+    return read;
+}
+
+static long control_below(BIO *bio, int command, long number, void *pointer)
+{
+    (void)bio;
+    (void)number;
+    (void)pointer;
+    return command == BIO_CTRL_FLUSH; // nothing is kept
+}
+
+static BIO_METHOD *make_method(void)
+{
+    BIO_METHOD *method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "fogmarch socket");
+    if (method != NULL && (BIO_meth_set_write(method, write_below) != 1 ||
+                           BIO_meth_set_read(method, read_below) != 1 ||
+                           BIO_meth_set_ctrl(method, control_below) != 1)) {
+        BIO_meth_free(method);
+        method = NULL;
+    }
+    return method;
+}
+
+static bool put_below(SSL *ssl, BIO_METHOD *method, int fd)
+{
+    BIO *bio = method == NULL ? NULL : BIO_new(method);
+    if (bio == NULL) {
+        return false;
+    }
+    BIO_set_data(bio, (void *)(intptr_t)fd);
+    BIO_set_init(bio, 1);
+    SSL_set_bio(ssl, bio, bio); // which owns it
+    return true;
+}
+
 // ---- beginning ----------------------------------------------------------------------------------
 
 // OpenSSL's own words for an error, without its numbers; the system's for an error of the system.
@@ -125,8 +187,9 @@ fm_status fm_link_secure(fm_link *link, const char *host, const char *ca_file, u
         return error->status;
     }
     SSL *ssl = SSL_new(context);
+    BIO_METHOD *method = make_method();
     fm_status status;
-    if (ssl == NULL || !expect_host(ssl, host) || SSL_set_fd(ssl, link->fd) != 1) {
+    if (ssl == NULL || !expect_host(ssl, host) || !put_below(ssl, method, link->fd)) {
         status = fail(error, "TLS", NULL);
     } else {
         status = connect_ssl(ssl, link->fd, timeout_ms, error);
@@ -134,10 +197,12 @@ fm_status fm_link_secure(fm_link *link, const char *host, const char *ca_file, u
     if (status != FM_OK) {
         SSL_free(ssl);
         SSL_CTX_free(context);
+        BIO_meth_free(method);
         return status;
     }
     link->ssl = ssl;
     link->context = context;
+    link->method = method;
     return FM_OK;
 }
 
@@ -193,5 +258,6 @@ void fm_link_close(fm_link *link)
 {
     SSL_free(link->ssl);
     SSL_CTX_free(link->context);
+    BIO_meth_free(link->method);
     close(link->fd);
 }

@@ -13,6 +13,7 @@ typedef struct fm_link {
     int fd;
     void *ssl;     // SSL; NULL: plain
     void *context; // SSL_CTX; NULL: plain
+    void *method;  // BIO_METHOD, of the BIO between them; NULL: plain
 } fm_link;
 
 /// Speaks TLS over a connected, non-blocking socket, and checks the server's certificate.
