@@ -14,12 +14,20 @@ client.onEnd((closed) => {
   process.exit();
 });
 
+if (option === "throws") {
+  process.on("uncaughtException", () => {});
+}
+
 async function watch(world) {
   try {
     const view = await subscribe(client, option === "rect" ? { world, rect: [4, 4, 8, 8] } : { world });
     const { mirror } = view;
-    mirror.onChange = () => tell({ view: world, tick: mirror.tick, node: client.address,
-                                   agents: [...mirror.ids.subarray(0, mirror.agentCount)] });
+    mirror.onChange = () => {
+      tell({ view: world, tick: mirror.tick, node: client.address, agents: [...mirror.ids.subarray(0, mirror.agentCount)] });
+      if (option === "throws") {
+        throw new Error("of the program");
+      }
+    };
     view.onEnd = (error) => tell({ view: world, ended: error.message, at: error.address });
     return view;
   } catch (error) {

@@ -500,15 +500,19 @@ namespace Fogmarch
 
         private void Take(PackReader message)
         {
-            message.TakeArray();
-            long type = message.TakeUInt();
-            if (type == ResponseType)
+            int size = message.TakeArray();
+            long type = size == 0 ? -1 : message.TakeUInt();
+            if (type == ResponseType && size == 4)
             {
                 TakeAnswer(message);
             }
-            else if (type == NotificationType)
+            else if (type == NotificationType && size == 3)
             {
                 TakeNotification(message);
+            }
+            else
+            {
+                throw new ProtocolException("the server sent something else than answers and notifications");
             }
         }
 
@@ -528,6 +532,8 @@ namespace Fogmarch
             bool ok = message.TakeNil();
             if (!ok)
             {
+                PackReader map = message;
+                map.TakeMap(); // throws where it is none
                 message.Skip();
             }
             Deliver(answerId, wanted, error, ok, ok ? new Fields(message.Bytes, message.At) : default(Fields));
@@ -556,7 +562,13 @@ namespace Fogmarch
         {
             PackReader name = message;
             message.Skip();
-            message.TakeArray();
+            PackReader map = message;
+            if (map.TakeArray() != 1)
+            {
+                throw new ProtocolException("the server sent a notification that is not one");
+            }
+            message = map;
+            map.TakeMap(); // throws where it is none
             var fields = new Fields(message.Bytes, message.At);
             if (Is(name, "keyframe") || Is(name, "delta"))
             {

@@ -56,6 +56,21 @@ interface Waiting {
   reject(error: Error): void;
 }
 
+type Answer = [1, number, { code?: number; name?: string; message?: string } | null, unknown];
+type Notification = [2, string, [Record<string, unknown>]];
+
+const isMap = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function isAnswer(message: unknown): message is Answer {
+  return Array.isArray(message) && message.length === 4 && message[0] === 1 && typeof message[1] === "number" &&
+    (message[2] === null || isMap(message[2]));
+}
+
+function isNotification(message: unknown): message is Notification {
+  return Array.isArray(message) && message.length === 3 && message[0] === 2 && typeof message[1] === "string" &&
+    Array.isArray(message[2]) && message[2].length === 1 && isMap(message[2][0]);
+}
+
 /** After so long without a message from its node, a client asks whether it is there. */
 export const QUIET_MS = 1000;
 /** For one node to answer. */
@@ -164,25 +179,27 @@ export class Link {
       this.close(`the server sent what is no msgpack: ${String(error)}`);
       return;
     }
-    if (!Array.isArray(message) || this.closed !== undefined) {
+    if (this.closed !== undefined) {
       return;
     }
-    if (message[0] === 1) {
-      this.answer(message[1] as number, message[2], message[3]);
-    } else if (message[0] === 2) {
-      const params = (message[2] as unknown[])[0];
-      if (message[1] === "idle") { // the server checks whether the client is alive
-        this.notify("ping", { time: (params as { time: number }).time });
+    if (isAnswer(message)) {
+      this.answer(message[1], message[2], message[3]);
+    } else if (isNotification(message)) {
+      const [, name, [params]] = message;
+      if (name === "idle") { // the server checks whether the client is alive
+        this.notify("ping", { time: params["time"] ?? 0 });
       }
-      this.onNotification(this, message[1] as string, params);
+      this.onNotification(this, name, params);
+    } else {
+      this.close("the server sent something else than answers and notifications");
     }
   }
 
-  private answer(id: number, error: unknown, result: unknown): void {
+  private answer(id: number, error: Answer[2], result: unknown): void {
     const waiting = this.waiting.get(id);
     this.waiting.delete(id);
-    if (error !== null && error !== undefined) {
-      const { code, name, message } = error as { code: number; name: string; message: string };
+    if (error !== null) {
+      const { code = 0, name = "", message = "the server gave no reason" } = error;
       waiting?.reject(new RequestError(code, name, message, waiting.method, error));
     } else {
       waiting?.resolve(result);

@@ -41,21 +41,28 @@ class TcpCarrier implements Carrier {
       return;
     }
     let bytes: Uint8Array = this.pieces.length === 1 ? piece : Buffer.concat(this.pieces);
-    for (;;) {
+    while (bytes.length > 0) {
       const size = messageSize(bytes);
       if (size > bytes.length) {
-        this.wanted = size;
-        break;
+        this.keep(bytes, size);
+        return;
       }
-      this.onMessage(bytes.subarray(0, size));
+      const message = bytes.subarray(0, size);
       bytes = bytes.subarray(size);
-      if (bytes.length === 0) {
-        this.wanted = 1;
-        break;
+      this.keep(bytes, 1);
+      try {
+        this.onMessage(message);
+      } catch (error) { // of a listener: no message may come twice, and none be lost
+        setImmediate(() => this.take(new Uint8Array(0)));
+        throw error;
       }
     }
+  }
+
+  private keep(bytes: Uint8Array, wanted: number): void {
     this.pieces = bytes.length === 0 ? [] : [bytes];
     this.size = bytes.length;
+    this.wanted = wanted;
   }
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgpack
@@ -12,17 +12,18 @@ from .follow import SILENT, Silence
 
 REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
 READ_SIZE = 1 << 18
+MESSAGE_MAX = 1 << 30  # bytes
 
 
 class RequestError(Exception):
     """An error that the server answered. `status` is its name, such as "denied"."""
 
     def __init__(self, method: str, error: Mapping[str, Any]) -> None:
-        super().__init__(f"{method}: {error['message']}")
         self.method = method
-        self.code: int = error["code"]
-        self.status: str = error["name"]
-        self.message: str = error["message"]
+        self.code: int = error.get("code", 0)
+        self.status: str = error.get("name", "")
+        self.message: str = error.get("message", "the server gave no reason")
+        super().__init__(f"{method}: {self.message}")
         self.sent = error  # the whole error; `moved` says where the world is
 
 
@@ -36,6 +37,37 @@ class ViewEnded(ConnectionEnded):
     def __init__(self, reason: str, address: str = "") -> None:
         super().__init__(reason)
         self.address = address  # of the node that has the view's world now, as HOST:PORT; empty: none is known
+
+
+class NoMessage(Exception):
+    """The server sent bytes that are no message."""
+
+
+class Messages:
+    """Finds the messages in what comes in, and checks their form."""
+
+    def __init__(self) -> None:
+        self._unpacker = msgpack.Unpacker(raw=False, strict_map_key=False, max_buffer_size=MESSAGE_MAX)
+
+    def take(self, data: bytes) -> Iterator[list[Any]]:
+        """Those that are complete now. Raises NoMessage."""
+        try:
+            self._unpacker.feed(data)
+            for message in self._unpacker:
+                if not self._is_good(message):
+                    raise NoMessage("the server sent something else than answers and notifications")
+                yield message
+        except (ValueError, TypeError, RuntimeError, msgpack.UnpackException) as error:
+            raise NoMessage(f"the server sent something else than MessagePack: {error}") from error
+
+    @staticmethod
+    def _is_good(message: Any) -> bool:
+        match message:
+            case [1, int(), None | {}, _]:  # RESPONSE
+                return True
+            case [2, str(), [{}]]:  # NOTIFICATION
+                return True
+        return False
 
 
 class Link:
@@ -93,16 +125,19 @@ class Link:
             pass
 
     async def _read(self) -> None:
-        unpacker = msgpack.Unpacker(raw=False, strict_map_key=False, max_buffer_size=1 << 30)
-        reason = "the server disconnected"
+        messages = Messages()
+        reason = "the server sent what this client cannot handle"
         try:
             while data := await self._read_some():
-                unpacker.feed(data)
-                for message in unpacker:
+                for message in messages.take(data):
                     self._take(message)
+            reason = "the server disconnected"
         except OSError as error:
             reason = f"the server is gone: {error}"
-        self.over(reason)
+        except NoMessage as error:
+            reason = str(error)
+        finally:  # in any case: nobody waits for ever
+            self.over(reason)
 
     async def _read_some(self) -> bytes:
         """Empty: the server has disconnected. Raises OSError, also when it is silent."""
@@ -132,7 +167,7 @@ class Link:
                 future.set_result(message[3])
         elif message[0] == NOTIFICATION and message[1] == "idle":
             # The server checks whether the client is alive.
-            time = message[2][0]["time"]
+            time = message[2][0].get("time", 0)
             self._writer.write(msgpack.packb([NOTIFICATION, "ping", [{"time": time}]]))
         elif message[0] == NOTIFICATION:
             self._route(self, message[1], message[2][0])

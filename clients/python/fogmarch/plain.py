@@ -16,7 +16,9 @@ from .follow import (
     FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, PAUSE_LAST_S, SILENT, Follow, Silence,
 )
 from .followed import FOR_NOW, NOT_HERE, FollowedView, moved_text
-from .link import NOTIFICATION, READ_SIZE, REQUEST, RESPONSE, ConnectionEnded, RequestError
+from .link import (
+    NOTIFICATION, READ_SIZE, REQUEST, RESPONSE, ConnectionEnded, Messages, NoMessage, RequestError,
+)
 from .methods import Hello
 from .mirror import Mirror
 from .plain_methods import PlainMethods
@@ -38,7 +40,7 @@ class PlainLink:
         self._socket = connection
         self._timeout_s = timeout_s
         self._route = route
-        self._unpacker = msgpack.Unpacker(raw=False, strict_map_key=False, max_buffer_size=1 << 30)
+        self._messages = Messages()
         self._next = 1
         self._answers: dict[int, list[Any]] = {}
         self._late: set[int] = set()  # requests to subscribe whose answers nobody waits for any more
@@ -99,20 +101,24 @@ class PlainLink:
             data = self._read_some(deadline)
         if not data:
             self._over("the server disconnected")
-        self._unpacker.feed(data)
-        for message in self._unpacker:
-            if message[0] == RESPONSE and message[1] in self._answers:
-                self._answers[message[1]] = message
-            elif message[0] == RESPONSE and message[1] in self._late:
-                self._late.remove(message[1])
-                if message[2] is None:
-                    self.send([REQUEST, 0, "unsubscribe", [{"subscription": message[3]["subscription"]}]])
-            elif message[0] == NOTIFICATION and message[1] == "idle":
-                # The server checks whether the client is alive.
-                self.send([NOTIFICATION, "ping", [{"time": message[2][0]["time"]}]])
-            elif message[0] == NOTIFICATION:
-                self._route(self, message[1], message[2][0])
+        try:
+            for message in self._messages.take(data):
+                self._take(message)
+        except NoMessage as error:
+            self._over(str(error))
 
+    def _take(self, message: list[Any]) -> None:
+        if message[0] == RESPONSE and message[1] in self._answers:
+            self._answers[message[1]] = message
+        elif message[0] == RESPONSE and message[1] in self._late:
+            self._late.remove(message[1])
+            if message[2] is None:
+                self.send([REQUEST, 0, "unsubscribe", [{"subscription": message[3]["subscription"]}]])
+        elif message[0] == NOTIFICATION and message[1] == "idle":
+            # The server checks whether the client is alive.
+            self.send([NOTIFICATION, "ping", [{"time": message[2][0].get("time", 0)}]])
+        elif message[0] == NOTIFICATION:
+            self._route(self, message[1], message[2][0])
 
     def _read_some(self, deadline: float | None) -> bytes | None:
         """None: nothing yet. Raises as read()."""

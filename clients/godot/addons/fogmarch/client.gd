@@ -345,10 +345,23 @@ func _read():
 
 
 func _take(message):
-	if message[0] == 1:
+	if _is_answer(message):
 		_take_answer(message)
-	elif message[0] == 2:
+	elif _is_notification(message):
 		_take_notification(message[1], message[2][0])
+	else:
+		_end("the server sent something else than answers and notifications")
+
+
+func _is_answer(message):
+	return (typeof(message) == TYPE_ARRAY and message.size() == 4 and typeof(message[0]) == TYPE_INT and message[0] == 1 and
+		typeof(message[1]) == TYPE_INT and typeof(message[2]) in [TYPE_NIL, TYPE_DICTIONARY])
+
+
+func _is_notification(message):
+	return (typeof(message) == TYPE_ARRAY and message.size() == 3 and typeof(message[0]) == TYPE_INT and message[0] == 2 and
+		typeof(message[1]) == TYPE_STRING and typeof(message[2]) == TYPE_ARRAY and message[2].size() == 1 and
+		typeof(message[2][0]) == TYPE_DICTIONARY)
 
 
 func _take_answer(message):

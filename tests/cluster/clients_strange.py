@@ -1,0 +1,111 @@
+"""What the client libraries do with a server that is out of its mind, or stands still.
+
+Goal    Bytes that are no message end the connection, with a reason, in every library: no call waits for ever, and
+        nothing else is thrown. The same for an answer or a notification that is not one.
+Method  A server that is not there, without a cluster. One watcher for each library (watchers.py) views a world.
+"""
+
+import asyncio
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "../e2e"))
+import msgpack  # noqa: E402
+from fogmarch_server import run  # noqa: E402
+from watchers import KINDS, Watcher, each  # noqa: E402
+
+WORLD = 1
+HELLO = {"server": "strange", "protocol": 1, "session": 1, "role": "admin", "resume": "secret", "resumed": False,
+         "limits": {"message_size": 1 << 20, "agents": 1000, "cells": 1000}}
+KEYFRAME = {"subscription": 1, "world": WORLD, "team": 0, "tick": 1, "rect": [0, 0, 4, 4], "cells": [16, 1],
+            "agents": [10 * WORLD + 1, 1, 2, 2, 1]}
+
+
+class StrangeServer:
+    """Answers as PROTOCOL.md says; `says` comes after a keyframe and a delta. Use it as an asynchronous context manager."""
+
+    def __init__(self, says=b""):
+        self.says = says
+
+    async def __aenter__(self):
+        self.server = await asyncio.start_server(self.serve, "127.0.0.1", 0)
+        self.address = "127.0.0.1:%d" % self.server.sockets[0].getsockname()[1]
+        return self
+
+    async def __aexit__(self, *_):
+        self.server.close()
+
+    async def serve(self, reader, writer):
+        unpacker = msgpack.Unpacker()
+        try:
+            while data := await reader.read(1 << 16):
+                unpacker.feed(data)
+                for message in unpacker:
+                    if message[0] == 0:
+                        self.answer(writer, *message[1:3])
+        except OSError:
+            pass
+        writer.close()
+
+    def answer(self, writer, number, method):
+        if method == "hello":
+            writer.write(msgpack.packb([1, number, None, HELLO]))
+        elif method == "subscribe":
+            writer.write(msgpack.packb([1, number, None, {"subscription": 1, "stream": 1, "resumed": False}]))
+            writer.write(msgpack.packb([2, "keyframe", [KEYFRAME]]))
+            delta = msgpack.packb([2, "delta", [{"subscription": 1, "world": WORLD, "tick": 2}]])
+            asyncio.get_running_loop().call_later(0.2, writer.write, delta)
+            asyncio.get_running_loop().call_later(0.4, writer.write, self.says)
+
+
+RUBBISH = {
+    "no MessagePack": b"\xc1",
+    "HTTP": b"HTTP/1.1 400 Bad Request\r\n\r\n",
+    "an empty array": b"\x90",
+    "a map": b"\x81\x01\x02",
+    "an answer without a result": msgpack.packb([1, 7]),
+    "a notification without parameters": msgpack.packb([2, "delta"]),
+    "a notification whose parameters are no map": msgpack.packb([2, "delta", [5]]),
+    "a request": msgpack.packb([0, 1, "ping", [{}]]),
+}
+
+
+def rubbish_ends_the_connection():
+    async def try_one(what, says):
+        async with StrangeServer(says) as server:
+            watchers = [await Watcher(kind).start(server.address, [WORLD], "") for kind in KINDS]
+            try:
+                await each(watchers, lambda one: one.until(lambda said: said.get("closed"), f"end after {what}"))
+            finally:
+                for one in watchers:
+                    await one.close()
+
+    async def try_all():
+        failed = []
+        for what, says in RUBBISH.items():
+            try:
+                await try_one(what, says)
+            except AssertionError as error:
+                failed.append(f"{what}: {error}")
+        assert not failed, "\n".join(failed)
+    asyncio.run(try_all())
+
+
+def a_program_that_throws_loses_no_message():
+    """Nor does it get one twice. In C# tests/e2e/csharp/Probe.cs throws."""
+    async def whole():
+        deltas = [msgpack.packb([2, "delta", [{"subscription": 1, "world": WORLD, "tick": tick}]]) for tick in range(3, 9)]
+        async with StrangeServer(b"".join(deltas)) as server:
+            watcher = await Watcher("js").start(server.address, [WORLD], "throws")
+            try:
+                await watcher.until(lambda said: said.get("tick") == 8, "last delta")
+                ticks = [said["tick"] for said in watcher.said if "tick" in said]
+                assert ticks == list(range(ticks[0], 9)), ticks
+            finally:
+                await watcher.close()
+    if "js" in KINDS:
+        asyncio.run(whole())
+
+
+run([rubbish_ends_the_connection, a_program_that_throws_loses_no_message])
