@@ -10,23 +10,10 @@
 
 // ---- taking -------------------------------------------------------------------------------------
 
-// Players of a team are one, and so are all sessions of another token.
-static uint64_t holder_of(const fm_session *session)
-{
-    uint64_t holder = session->number;
-    if (session->role == FM_ROLE_PLAYER) {
-        return session->seat.team;
-    }
-    if (session->has_token) {
-        memcpy(&holder, session->token_hash, sizeof holder);
-    }
-    return holder | UINT64_C(1) << 63;
-}
-
 static fm_asker *hold_asker(fm_session *session)
 {
     if (session->asker == NULL) {
-        session->asker = fm_asker_create(holder_of(session));
+        session->asker = fm_asker_create(fm_request_holder(session));
     }
     if (session->asker != NULL) {
         atomic_fetch_add(&session->asker->users, 1);

@@ -92,6 +92,18 @@ fm_status fm_request_team(const fm_session *session, const fm_request *request, 
 
 // ---- jobs ---------------------------------------------------------------------------------------
 
+uint64_t fm_request_holder(const fm_session *session)
+{
+    uint64_t holder = session->number;
+    if (session->role == FM_ROLE_PLAYER) {
+        return session->seat.team;
+    }
+    if (session->has_token) {
+        memcpy(&holder, session->token_hash, sizeof holder);
+    }
+    return holder | UINT64_C(1) << 63;
+}
+
 fm_job *fm_request_make_job(fm_session *session, const fm_request *request, fm_job_kind kind,
                             fm_host *host)
 {
@@ -99,7 +111,7 @@ fm_job *fm_request_make_job(fm_session *session, const fm_request *request, fm_j
     if (job != NULL) {
         job->session = session->number;
         job->request = request->id;
-        job->seat = session->role == FM_ROLE_PLAYER ? session->seat.team : 0;
+        job->holder = session->role == FM_ROLE_ADMIN ? 0 : fm_request_holder(session);
         job->method = request->method;
         job->is_notification = request->is_notification;
     }

@@ -31,6 +31,10 @@ typedef void fm_reply_fn(fm_session *session, fm_job *job);
 
 // ---- who asks, for what ------------------------------------------------------------------------
 
+/// Whose share of a world's time a session uses: players of a team are one holder, and so are all
+/// sessions of another token. @return not 0
+uint64_t fm_request_holder(const fm_session *session);
+
 /// Whether a session may know where a world of the cluster is.
 bool fm_request_may_locate(const fm_session *session, const fm_node_world *world);
 

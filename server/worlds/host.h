@@ -27,7 +27,7 @@
 #define FM_HOST_COPIES_MAX   4u    // maps of one world of which its queries keep copies
 #define FM_JOURNAL_FILE_SIZE 256u  // bytes of a journal's name in its folder, NUL included
 
-#define FM_SHARES_MAX 256u // teams of a world whose players are counted apart
+#define FM_SHARES_MAX 256u // who may ask for much is counted apart
 
 typedef struct fm_scene fm_scene;
 
@@ -136,7 +136,7 @@ typedef struct fm_host_shared {
     uint64_t tick_known, digest_known; // with holds_back: the last tick that may be sent
 } fm_host_shared;
 
-// server/worlds/shares.h: what the players of teams have asked for; by team.
+// server/worlds/shares.h: what who has asked for.
 typedef struct fm_host_shares {
     atomic_uint waiting[FM_SHARES_MAX]; // jobs, of those in fm_host.jobs_waiting. Both threads'
     uint64_t used[FM_SHARES_MAX];       // work, in turns. The conductor's, as is

@@ -199,8 +199,8 @@ typedef struct fm_job {
     // Who asked; session 0: nobody.
     uint64_t session;
     uint64_t request;
-    uint32_t seat; // a player's team: it has a share (server/worlds/shares.h); 0: no player
-    uint64_t turn; // the conductor's: when it is to be done
+    uint64_t holder; // whose share it uses (server/worlds/shares.h); 0: it needs none
+    uint64_t turn;   // the conductor's: when it is to be done
     fm_method method;
     bool is_notification; // the client wants no answer
     bool is_scrape;       // STATS for server/process/metrics.h

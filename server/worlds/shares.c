@@ -3,42 +3,67 @@
 
 #include "server/worlds/shares.h"
 
-#define TURN_UNITS     64u // work of a team in one turn: a job, ...
-#define AGENTS_A_UNIT  64u // ... and so many agents that it names
+#define TURN_UNITS     64u // work of a holder in one turn: a job, ...
+#define AGENTS_A_UNIT  64u // ... so many agents that a command names, ...
+#define REPORTS_A_UNIT 4u  // ... so many of whom a report tells
+#define LOOK_UNITS     16u // a look into searches, or at all agents
 #define TURN_OF_ENDING UINT64_MAX
 
 static uint32_t place_of(const fm_job *job)
 {
-    return job->seat % FM_SHARES_MAX;
+    return (uint32_t)(job->holder % FM_SHARES_MAX);
 }
 
 bool fm_shares_have_room(const fm_job *job, uint64_t places)
 {
     const fm_host *host = job->host;
     uint64_t waiting = atomic_load(&host->jobs_waiting);
-    return job->seat == 0 || waiting + atomic_load(&host->shares.waiting[place_of(job)]) < places;
+    return job->holder == 0 || waiting + atomic_load(&host->shares.waiting[place_of(job)]) < places;
 }
 
 void fm_shares_note_posted(const fm_job *job)
 {
-    if (job->seat != 0) {
+    if (job->holder != 0) {
         atomic_fetch_add(&job->host->shares.waiting[place_of(job)], 1);
     }
 }
 
 void fm_shares_note_done(const fm_job *job)
 {
-    if (job->seat != 0) {
+    if (job->holder != 0) {
         atomic_fetch_sub(&job->host->shares.waiting[place_of(job)], 1);
     }
 }
 
 static uint64_t work_of(const fm_job *job)
 {
-    uint32_t agents = job->kind == FM_JOB_COMMAND ? job->command.command.agent_count
-                      : job->kind == FM_JOB_UNITS ? job->units.count
-                                                  : 0;
-    return 1 + agents / AGENTS_A_UNIT;
+    switch (job->kind) {
+    case FM_JOB_COMMAND:
+        return 1 + job->command.command.agent_count / AGENTS_A_UNIT;
+    case FM_JOB_UNITS:
+        return 1 + job->units.count / REPORTS_A_UNIT;
+    case FM_JOB_STATS:
+    case FM_JOB_INSPECT:
+    case FM_JOB_EXPLAIN:
+    case FM_JOB_TOP:
+    case FM_JOB_JAMS:
+        return LOOK_UNITS;
+    case FM_JOB_QUERY:
+        return 0; // questions have shares of their own, see queries.c
+    case FM_JOB_ADD:
+    case FM_JOB_REMOVE:
+    case FM_JOB_PAUSE:
+    case FM_JOB_RESUME:
+    case FM_JOB_STEP:
+    case FM_JOB_SEEK:
+    case FM_JOB_TRACE:
+    case FM_JOB_UNTRACE:
+    case FM_JOB_WATCH:
+    case FM_JOB_UNWATCH:
+    case FM_JOB_SAVE:
+        return 1;
+    }
+    FM_UNREACHABLE();
 }
 
 static uint64_t take_turn(const fm_job *job)
@@ -47,7 +72,7 @@ static uint64_t take_turn(const fm_job *job)
     if (job->kind == FM_JOB_REMOVE) {
         return TURN_OF_ENDING; // what came before it is done before
     }
-    if (job->seat == 0) {
+    if (job->holder == 0) {
         return shares->turn;
     }
     uint64_t *used = &shares->used[place_of(job)], now = shares->turn * TURN_UNITS;

@@ -1,15 +1,16 @@
-// server/worlds/shares.h: what the players of one team may take of a world's inbox, and of the time
-// that it has for requests, so that however much they ask for, the others come to their turn.
+// server/worlds/shares.h: what one holder may take of a world's inbox, and of the time that it has
+// for requests, so that however much somebody asks for, the others come to their turn. The players
+// of a team are one holder, all observers with one token another.
 //
-//   inbox    a team has at most as many jobs there as places are left
-//   turns    a team has TURN_UNITS of work in a turn, then the jobs of all others that wait; what
-//            it has asked for beyond that is done in later turns, in order
+//   inbox    a holder has at most as many jobs there as places are left
+//   turns    a holder has TURN_UNITS of work in a turn, then come the jobs of all others that wait;
+//            what it has asked for beyond that is done in later turns, in order
 //
-// Who is no player has no share: admins are not bounded, and their jobs, and views that begin and
-// end, are done before those that a team has in later turns. As long as nobody asks for more than
-// TURN_UNITS at once, jobs are done in the order in which they came.
+// Admins need no share: their jobs, and views that begin and end, are done before those that a
+// holder has in later turns. As long as nobody asks for more than TURN_UNITS at once, jobs are done
+// in the order in which they came.
 //
-// Teams are counted in FM_SHARES_MAX places by their number: two of a world with more teams may
+// Holders are counted in FM_SHARES_MAX places: where there are more of them, or by chance, two may
 // have one share together.
 //
 // Threads: each function says which.
@@ -18,7 +19,7 @@
 
 #include "server/worlds/host.h"
 
-/// Whether a job's team has room for it in an inbox of so many places. The loop.
+/// Whether a job's holder has room for it in an inbox of so many places. The loop.
 bool fm_shares_have_room(const fm_job *job, uint64_t places);
 
 /// A job was posted. The loop, with the mailbox's lock.

@@ -17,7 +17,7 @@ import msgpack
 
 from e2e_http import WebServer
 from e2e_tls import Case
-from fogmarch_server import PATIENCE, REQUEST, Client, RequestError, Server, run
+from fogmarch_server import PATIENCE, REQUEST, Client, RequestError, Server, run, until
 
 MEBIBYTE = 1 << 20
 
@@ -33,7 +33,10 @@ def frame(data):
     return head + bytes(4) + data
 
 
-def pour(connect, token, data, rounds, over):
+END = 0xfffff  # number of a flood's last request
+
+
+def pour(connect, token, data, rounds, over, end):
     """Sends all of it, drops the answers, and then reports that it is done."""
     client, wrapped = connect()
     client.call("hello", protocol=1, **({"token": token} if token else {}))
@@ -51,7 +54,7 @@ def pour(connect, token, data, rounds, over):
     reader.start()
     for _ in range(rounds):
         client.socket.sendall(data)
-    client.socket.sendall(wrapped(request(0xfffff, "ping")))
+    client.socket.sendall(wrapped(end))
     reader.join()
 
 
@@ -62,10 +65,10 @@ def plain(server):
 class Flood:
     """A process that floods. The body of the `with` must be done before the flood ends."""
 
-    def __init__(self, connect, data, rounds, token=None, count=1):
+    def __init__(self, connect, data, rounds, token=None, count=1, end=request(END, "ping")):
         self.over = [multiprocessing.Event() for _ in range(count)]
         self.processes = [multiprocessing.Process(target=pour,
-                                                  args=(connect, token, data, rounds, over))
+                                                  args=(connect, token, data, rounds, over, end))
                           for over in self.over]
 
     def __enter__(self):
@@ -205,15 +208,15 @@ class Match:
 
     ADMIN = "a-token-for-the-admin"
 
-    def __init__(self, server, units, **rules):
+    def __init__(self, server, units, generator="open", **rules):
         self.server = server
         self.admin = server.connect(hello=False)
         self.admin.call("hello", protocol=1, token=self.ADMIN)
-        self.world = self.admin.call("world.create", name="match", generator="open", width=256, height=256,
+        self.world = self.admin.call("world.create", name="match", generator=generator, width=256, height=256,
                                      **rules)["world"]
         self.teams = [self.admin.call("team.create", world=self.world)["team"] for _ in units]
-        self.units = [self.admin.call("agent.spawn", world=self.world, team=team, cells=[9, 9] * count)["names"]
-                      for team, count in zip(self.teams, units)]
+        self.units = [self.admin.call("agent.spawn", world=self.world, team=team, cells=[9, 9] * count,
+                                      place="nearest")["names"] for team, count in zip(self.teams, units)]
 
     def player(self, place):
         token = self.admin.call("token.create", role="player", world=self.world, team=self.teams[place])["token"]
@@ -241,6 +244,24 @@ def orders_of_another_team():
         assert given < 3 * 100 * 5000, "the flood was over before the others were answered"
         for client in flood:
             client.close()
+
+
+def reports_for_observers():
+    """Who only looks does not keep players waiting."""
+    with Server(environment={"FOGMARCH_TOKEN": Match.ADMIN}) as server:
+        match = Match(server, [256, 1], generator="random", blocked_permille=300)
+        match.admin.call("agent.order", world=match.world, agents=list(range(1, 257)), kind="patrol",
+                         goals=[9, 9, 250, 250])
+        token = match.admin.call("token.create", role="observer")["token"]
+        player = match.player(1)
+        look = functools.partial(request, method="agent.report", world=match.world, agents=list(range(1, 257)),
+                                 cells_max=256)
+        with Flood(plain(server), look(1) * 200, 1, token=token, count=5, end=look(END)) as flood:
+            until(lambda: match.admin.call("stats")["server"]["messages"] > 500, "the flood")
+            for number in range(10):
+                player.call("agent.order", world=match.world, agents=match.units[1], kind="move", goal=[20 + number, 20])
+                match.admin.call("agent.report", world=match.world, agents=[1])
+            assert flood.goes_on(), "the flood was over before the others were answered"
 
 
 def share_of_the_inbox():
@@ -340,4 +361,4 @@ def strangers():
 
 if __name__ == "__main__":
     run([small_messages, small_messages_by_other_ways, refused_messages, subscribing_in_turn, many_subscriptions, large_commands,
-         orders_of_another_team, share_of_the_inbox, agents_named_twice, small_answers_that_nobody_reads, strangers])
+         orders_of_another_team, reports_for_observers, share_of_the_inbox, agents_named_twice, small_answers_that_nobody_reads, strangers])
