@@ -1,7 +1,8 @@
 """What the client libraries do with a server that is out of its mind, or stands still.
 
 Goal    Bytes that are no message end the connection, with a reason, in every library: no call waits for ever, and
-        nothing else is thrown. The same for an answer or a notification that is not one.
+        nothing else is thrown. The same for an answer or a notification that is not one. Where the first of several
+        addresses does not answer hello, the next is asked.
 Method  A server that is not there, without a cluster. One watcher for each library (watchers.py) views a world.
 """
 
@@ -10,9 +11,10 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "../e2e"))
+sys.path[:0] = [os.path.join(HERE, "../e2e"), os.path.join(HERE, "../../clients/python")]
+import fogmarch  # noqa: E402
 import msgpack  # noqa: E402
-from fogmarch_server import run  # noqa: E402
+from fogmarch_server import PATIENCE, run  # noqa: E402
 from watchers import KINDS, Watcher, each  # noqa: E402
 
 WORLD = 1
@@ -108,4 +110,27 @@ def a_program_that_throws_loses_no_message():
         asyncio.run(whole())
 
 
-run([rubbish_ends_the_connection, a_program_that_throws_loses_no_message])
+def the_next_address_is_asked_where_the_first_is_silent():
+    async def whole():
+        async def stand_still(_reader, _writer):
+            await asyncio.sleep(60)
+
+        async def turn_away(_reader, writer):
+            writer.close()
+
+        async with StrangeServer() as good:
+            for serve in (stand_still, turn_away):
+                bad = await asyncio.start_server(serve, "127.0.0.1", 0)
+                addresses = "127.0.0.1:%d,%s" % (bad.sockets[0].getsockname()[1], good.address)
+                async with asyncio.timeout(PATIENCE), await fogmarch.connect(addresses) as client:
+                    assert client.address == good.address
+                plain = await asyncio.to_thread(fogmarch.connect_plain, addresses, timeout_s=0.5)
+                assert plain.address == good.address
+                plain.close()
+                bad.close()
+
+    fogmarch.client.HELLO_S = 0.5
+    asyncio.run(whole())
+
+
+run([the_next_address_is_asked_where_the_first_is_silent, rubbish_ends_the_connection, a_program_that_throws_loses_no_message])

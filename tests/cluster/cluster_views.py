@@ -393,6 +393,13 @@ async def a_view_that_comes_back_is_ended_before_its_subscribe_is_answered(clust
     await goes_on(cluster, watchers, A, a)
 
 
+@scene((A,), option="clock", kinds=["js"])
+async def a_silent_node_is_left_though_the_clock_is_set(cluster, watchers, a, b, c):
+    a.shows, a.late = False, "ping"
+    cluster.worlds[A] = "b"
+    await goes_on(cluster, watchers, A, b)
+
+
 run([the_second_world_moves, the_first_world_moves, a_world_moves_and_its_node_does_not_know_yet_where,
      a_world_is_lost_to_another_node, the_last_world_is_followed, one_world_ends, the_first_world_ends,
      a_node_dies_and_its_worlds_part, a_node_dies_and_one_world_is_taken_over_later,
@@ -405,4 +412,4 @@ run([the_second_world_moves, the_first_world_moves, a_world_moves_and_its_node_d
      the_other_nodes_are_busy_for_a_while, the_other_nodes_deny, a_node_says_moved_and_that_the_world_is_here,
      a_subscribe_that_is_cancelled_leaves_nothing, a_view_is_ended_before_its_subscribe_is_answered,
      a_view_is_ended_before_it_is_subscribed_to_again,
-     a_view_that_comes_back_is_ended_before_its_subscribe_is_answered])
+     a_view_that_comes_back_is_ended_before_its_subscribe_is_answered, a_silent_node_is_left_though_the_clock_is_set])

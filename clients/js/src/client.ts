@@ -11,7 +11,7 @@ import {
   FOLLOW_MS, GONE_MS, PAUSE_FIRST_MS, PAUSE_LAST_MS, Follow, mayRepeat, sleep, within, type Dialer, type Place,
 } from "./follow.js";
 import {
-  ConnectionError, Link, NODE_PATIENCE_MS, RequestError, SILENT, ViewEnded, type Carrier,
+  ConnectionError, Link, NODE_PATIENCE_MS, RequestError, SILENT, ViewEnded, nowMs, type Carrier,
 } from "./link.js";
 import { PROTOCOL, type Notifications, type Params, type Results } from "./protocol.js";
 
@@ -56,6 +56,7 @@ const NOT_HERE = new Set(["moved", "not_ready", "no_world"]);
 const FOR_NOW = new Set(["busy", "going_down"]);
 
 const UNMET_MAX = 64;
+const HELLO_MS = 30000; // for the first server to answer hello, then the next is asked
 
 type Method = keyof Params & keyof Results & string;
 type Event = keyof Notifications & string;
@@ -104,11 +105,14 @@ export class Client {
       }
       const client = new Client(carrier, { ...hello }, follow);
       try {
-        client.settle(address, await client.greet(client.link));
+        client.settle(address, await within(HELLO_MS, client.greet(client.link)));
         return client;
       } catch (error) {
         client.close();
-        throw error;
+        if (error instanceof RequestError) {
+          throw error;
+        }
+        failure ??= error instanceof ConnectionError ? error : new ConnectionError(`${address} does not answer`);
       }
     }
     throw failure;
@@ -451,7 +455,7 @@ export class Client {
   // node has had it, so when it knows no such world, there is none.
   private async look(link: Link, params: Leaving, view: Kept | undefined, hadIt: boolean): Promise<void> {
     const { world } = params;
-    const begun = Date.now();
+    const begun = nowMs();
     let deniedSince: number | undefined;
     let pause = PAUSE_FIRST_MS;
     let refusal: RequestError | undefined;
@@ -478,14 +482,14 @@ export class Client {
         if (error instanceof ConnectionError) {
           return;
         }
-        deniedSince = error instanceof RequestError && error.status === "no_world" ? deniedSince ?? Date.now() : undefined;
+        deniedSince = error instanceof RequestError && error.status === "no_world" ? deniedSince ?? nowMs() : undefined;
       }
-      if (deniedSince !== undefined && (hadIt || Date.now() - deniedSince > GONE_MS)) {
+      if (deniedSince !== undefined && (hadIt || nowMs() - deniedSince > GONE_MS)) {
         this.lose(view, new ViewEnded("the world has ended"));
         this.tell("world_ended", params as never);
         return;
       }
-      if (Date.now() - begun > this.follow!.followMs) {
+      if (nowMs() - begun > this.follow!.followMs) {
         this.lose(view, new ViewEnded(refusal?.message ?? `the node of world ${world} was not found`));
         return;
       }

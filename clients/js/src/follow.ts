@@ -7,7 +7,7 @@
 // new node it subscribes to its views again and sends calls without an answer again; commands have a
 // command_id, so that each is carried out once.
 
-import { NODE_PATIENCE_MS, type Carrier } from "./link.js";
+import { NODE_PATIENCE_MS, nowMs, type Carrier } from "./link.js";
 import { COMMANDS, type Results } from "./protocol.js";
 
 export const FOLLOW_MS = 30000;
@@ -95,10 +95,10 @@ export class Follow {
   /** The node has said `moved`. Where it does so again and again, and has the world as others say: how many milliseconds
    *  to wait before the next search. Otherwise 0. */
   pauseBefore(): number {
-    const again = this.address === this.left && Date.now() - this.leftAt < GONE_MS;
+    const again = this.address === this.left && nowMs() - this.leftAt < GONE_MS;
     this.leftPause = again ? Math.min(Math.max(2 * this.leftPause, PAUSE_FIRST_MS), PAUSE_LAST_MS) : 0;
     this.left = this.address;
-    this.leftAt = Date.now() + this.leftPause;
+    this.leftAt = nowMs() + this.leftPause;
     return this.leftPause;
   }
 
@@ -113,12 +113,12 @@ export class Follow {
   /** A node is silent. The others will soon say who has its worlds; it is asked last, and later. */
   noteSilence(address: string): void {
     this.silent = address;
-    this.silentUntil = Date.now() + NODE_PATIENCE_MS;
+    this.silentUntil = nowMs() + NODE_PATIENCE_MS;
   }
 
   /** Whether not to go there yet, though it is said to have the world. */
   isSilent(address: string): boolean {
-    return address === this.silent && Date.now() < this.silentUntil;
+    return address === this.silent && nowMs() < this.silentUntil;
   }
 
   /** The client is on a node, whose hello names the others. */
@@ -151,30 +151,30 @@ export class Follow {
   async search(all: number[], first: Error, isOver: () => boolean,
                attempt: (address: string, worlds: number[]) => Promise<void>): Promise<string | undefined> {
     const worlds = [...new Set(all)]; // the first of them is sought, then the others as well
-    const begun = Date.now();
+    const begun = nowMs();
     let goneSince: number | undefined;
     let reason = first.message;
     let pause = PAUSE_FIRST_MS;
-    const isGone = (): boolean => goneSince !== undefined && Date.now() - goneSince > GONE_MS;
+    const isGone = (): boolean => goneSince !== undefined && nowMs() - goneSince > GONE_MS;
     this.refused.clear();
-    while (Date.now() - begun < this.followMs && !(isGone() && worlds.length < 2) && !isOver() &&
+    while (nowMs() - begun < this.followMs && !(isGone() && worlds.length < 2) && !isOver() &&
            this.candidates.length > 0) {
       for (const address of this.candidates) {
-        const isFirst = Date.now() - begun < FIRST_MS && !isGone();
+        const isFirst = nowMs() - begun < FIRST_MS && !isGone();
         try {
           await attempt(address, isFirst ? worlds.slice(0, 1) : worlds);
           return undefined;
         } catch (error) {
           const failure = error as Error & { status?: string };
           reason = `${address}: ${failure.message}`;
-          goneSince = failure.status === "no_world" ? goneSince ?? Date.now() : undefined;
+          goneSince = failure.status === "no_world" ? goneSince ?? nowMs() : undefined;
         }
       }
       await sleep(pause * (0.5 + Math.random() / 2));
       pause = Math.min(2 * pause, PAUSE_LAST_MS);
     }
     const sought = worlds.length === 0 ? "a node" : `the node of world ${worlds[0]}`;
-    const seconds = Math.round((Date.now() - begun) / 1000);
+    const seconds = Math.round((nowMs() - begun) / 1000);
     return `${sought} was not found within ${seconds} s among ${this.nodes.length}; ${reason}`;
   }
 }

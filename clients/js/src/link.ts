@@ -77,6 +77,8 @@ export const QUIET_MS = 1000;
 export const NODE_PATIENCE_MS = 2000;
 /** The same where a large message shows only when it is whole. */
 const WHOLE_PATIENCE_MS = 5000;
+/** Milliseconds by a clock that nobody sets. */
+export const nowMs = (): number => performance.now();
 /** Why a connection ends that was watched. */
 export const SILENT = "the node is silent";
 const LOOK_MS = 250;
@@ -91,7 +93,7 @@ export class Link {
   private readonly waiting = new Map<number, Waiting>();
   private next = 1;
   private looking: ReturnType<typeof setInterval> | undefined;
-  private heardAt = Date.now(); // or asked
+  private heardAt = nowMs(); // or asked
   private isAsked = false;
   private sentBy = 0; // when large requests have been sent, on a slow line
 
@@ -126,7 +128,7 @@ export class Link {
       this.waiting.set(id, { method, resolve, reject });
       const bytes = encode([0, id, method, [params]], { ignoreUndefined: true });
       if (bytes.length > LARGE_REQUEST) {
-        this.sentBy = Math.max(this.sentBy, Date.now()) + bytes.length / SLOW_LINE;
+        this.sentBy = Math.max(this.sentBy, nowMs()) + bytes.length / SLOW_LINE;
       }
       this.carrier.send(bytes);
     });
@@ -142,9 +144,9 @@ export class Link {
    *  `times`: how much longer than usual it is waited for. */
   watch(times: number): void {
     const patience = times * (this.carrier.seesPieces === true ? NODE_PATIENCE_MS : WHOLE_PATIENCE_MS);
-    let before = this.heardAt = Date.now();
+    let before = this.heardAt = nowMs();
     this.looking = setInterval(() => {
-      const now = Date.now();
+      const now = nowMs();
       if (now - before > 4 * LOOK_MS || now < this.sentBy) { // this program stood still: what came meanwhile is not read yet
         this.heardAt = now;
       } else if (this.isAsked && now - this.heardAt > patience) {
@@ -165,7 +167,7 @@ export class Link {
   }
 
   private hear(): void {
-    this.heardAt = Date.now();
+    this.heardAt = nowMs();
     this.isAsked = false;
   }
 

@@ -17,6 +17,9 @@ from .methods import PROTOCOL, Hello, Methods
 from .mirror import Mirror
 
 
+HELLO_S = 30.0  # for the first server to answer hello, then the next is asked
+
+
 class Client(Methods):
     """A session. Make one with connect(); use it as an async context manager.
 
@@ -388,8 +391,7 @@ class Client(Methods):
     async def _open(self, address: str) -> tuple[Link, Hello]:
         """Connects and says hello."""
         host, port = address_of(address)
-        following = bool(self.welcome)
-        patience = NODE_PATIENCE_S if following else None
+        patience = NODE_PATIENCE_S if self.welcome else HELLO_S
         async with asyncio.timeout(patience):
             reader, writer = await asyncio.open_connection(host, port, ssl=self._context,
                                                            limit=READ_SIZE)
@@ -415,7 +417,7 @@ class Client(Methods):
                 self._link, welcome = await self._open(address)
                 self._settle(address, welcome)
                 return
-            except OSError as error:
+            except (OSError, ConnectionEnded) as error:
                 failure = error
         raise failure
 

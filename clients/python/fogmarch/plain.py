@@ -478,7 +478,7 @@ class PlainClient(PlainMethods):
                 self._link, welcome = self._open(address, self._timeout_s)
                 self._settle(address, welcome)
                 return
-            except OSError as error:
+            except (OSError, ConnectionEnded) as error:
                 failure = error
         raise failure
 
