@@ -36,6 +36,9 @@ namespace Fogmarch
 
         /// <summary>It belongs to another team now, and enters again where it is seen.</summary>
         Turned,
+
+        /// <summary>It boarded a carrier, and is out of the world until it comes out.</summary>
+        Boarded,
     }
 
     /// <summary>An agent in view.</summary>

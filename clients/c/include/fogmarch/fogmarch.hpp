@@ -197,7 +197,8 @@ enum class LeaveReason {
     fog,
     removed,
     outside,
-    turned // it has another team now, and enters again where it is seen
+    turned,  // it has another team now, and enters again where it is seen
+    boarded, // a carrier, and is out of the world until it comes out
 };
 
 class Client;

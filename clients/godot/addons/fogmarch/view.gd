@@ -8,7 +8,8 @@ const Port = preload("engine.gd")
 signal replaced(view)
 # So many cells from x, y eastward have a new look.
 signal cells_changed(view, x, y, count)
-# An agent left the view: reason 0 fog, 1 removed, 2 outside the rectangle, 3 it belongs to another team now.
+# An agent left the view: reason 0 fog, 1 removed, 2 outside the rectangle, 3 it belongs to another team now, 4 it
+# boarded a carrier.
 signal left(view, id, reason)
 # An agent came into view, moved, or changed its state.
 signal entered(view, agent)
