@@ -402,6 +402,7 @@ class CliTest(unittest.TestCase):
         tags = [element.tag.rpartition("}")[2] for element in root.iter()]
         self.assertEqual(tags.count("circle"), 2)
         self.assertEqual(tags.count("polyline"), 1)
+        self.assertEqual(tags.count("path"), 4)  # ring and square, in dark and in white
         self.assertEqual(root.get("viewBox"), "0 0 10 6")
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "view.svg")
@@ -424,6 +425,10 @@ class CliTest(unittest.TestCase):
             on_path = agent["path"][4:6]
             self.assertEqual(colour(*on_path), (255, 255, 255))
             self.assertEqual(colour(0, 4), (0x4c, 0xc2, 0xff))  # the agent of team 1
+            x, y = agent["goal"]  # a square around it, 84 pixels from its middle
+            self.assertEqual(tuple(rows[y * 120 + 60][(x * 120 + 60 - 84) * 3:][:3]), (255, 255, 255))
+            x, y = agent["cell"]  # and a ring
+            self.assertEqual(tuple(rows[y * 120 + 60 + 84][(x * 120 + 60) * 3:][:3]), (255, 255, 255))
             self.assertEqual(self.json("snapshot", file, "--rect", "2,1,3,2"),
                              {"file": file, "width": 3, "height": 2, "search": 0})
             with open(file, "rb") as picture:

@@ -93,7 +93,7 @@ static int run_snapshot(fm_cli *cli)
 static const fm_cli_option snapshot_options[] = {
     FM_CLI_OPTION_WORLD,
     {"team", 't', FM_CLI_UINT, "TEAM", "whose view it is; without it everything", 0},
-    {"agent", 0, FM_CLI_UINT, "AGENT", "draw this agent's path and search", 0},
+    {"agent", 0, FM_CLI_UINT, "AGENT", "mark this agent, draw its path and search", 0},
     {"rect", 'r', FM_CLI_TEXT, "X,Y,W,H", "part of the map; X,Y is its north-west cell", 0},
     {.name = NULL},
 };
@@ -102,10 +102,10 @@ const fm_cli_command fm_cli_snapshot = {
     .name = "snapshot",
     .arguments = "FILE",
     .summary = "draw a world into an SVG or PNG file",
-    .details =
-        "Draws what a team sees, or everything: terrain, fog, agents. With an agent also its\n"
-        "path and its search, magenta where closed and yellow where open (at most 16384\n"
-        "cells of it). FILE ends in .svg or in .png; - is the standard output, as SVG.",
+    .details = "Draws what a team sees, or everything: terrain, fog, agents. With an agent also a\n"
+               "ring around it, a square around its goal, its path and its search, magenta where\n"
+               "closed and yellow where open (at most 16384 cells of it). FILE ends in .svg or in\n"
+               ".png; - is the standard output, as SVG.",
     .examples = "fogmarch snapshot arena.png\n"
                 "fogmarch snapshot search.svg --team 1 --agent 17 --rect 100,100,120,80",
     .options = snapshot_options,

@@ -6,6 +6,7 @@
 #include "clients/cli/base/colours.h"
 #include "clients/cli/picture/style.h"
 
+#include <math.h>
 #include <png.h>
 #include <stdlib.h>
 
@@ -107,6 +108,45 @@ static void draw_path(struct raster *raster, const msgpack_object *agent)
     }
 }
 
+// How far a point is from the middle of a mark, where all points of the mark's line are as far.
+static double distance_of_ring(double x, double y)
+{
+    return sqrt(x * x + y * y);
+}
+
+static double distance_of_square(double x, double y)
+{
+    return fmax(fabs(x), fabs(y));
+}
+
+// White, with a dark edge.
+static void draw_mark(struct raster *raster, fm_numbers cell, double radius,
+                      double (*distance)(double x, double y))
+{
+    if (cell.count < 2) {
+        return;
+    }
+    double x = middle(raster, fm_numbers_at(cell, 0), raster->rect.x);
+    double y = middle(raster, fm_numbers_at(cell, 1), raster->rect.y);
+    int64_t reach = (int64_t)(radius * 1.2) + 1;
+    for (int64_t dy = -reach; dy <= reach; dy++) {
+        for (int64_t dx = -reach; dx <= reach; dx++) {
+            double off = fabs(distance((double)dx, (double)dy) - radius) / radius;
+            if (off <= 0.2) {
+                set_pixel(raster, (int64_t)x + dx, (int64_t)y + dy,
+                          off <= 0.1 ? 0xffffff : 0x101010, 100);
+            }
+        }
+    }
+}
+
+static void draw_marks(struct raster *raster, const fm_mirror *view, const msgpack_object *agent)
+{
+    double radius = fm_picture_mark_radius(view) * raster->scale;
+    draw_mark(raster, fm_object_numbers(agent, "cell"), radius, distance_of_ring);
+    draw_mark(raster, fm_object_numbers(agent, "goal"), radius, distance_of_square);
+}
+
 // Errors of the stream stay in its error flag; libpng itself only fails when it is out of memory.
 static bool write_file(FILE *out, const struct raster *raster)
 {
@@ -137,6 +177,7 @@ bool fm_picture_write_png(FILE *out, const fm_mirror *view, const msgpack_object
     draw_agents(&raster, view);
     if (agent != NULL) {
         draw_path(&raster, agent);
+        draw_marks(&raster, view, agent);
     }
     bool written = write_file(out, &raster);
     free(raster.rgb);

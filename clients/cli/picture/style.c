@@ -2,7 +2,8 @@
 
 #include "clients/cli/picture/style.h"
 
-#define PIXELS_WANTED 1200u // width of the picture on a screen
+#define PIXELS_WANTED   1200u // width of the picture on a screen
+#define MARK_PIXELS_MIN 9u
 
 // Colours by terrain: unknown, ground, out of bounds, trees, swamp, water, wall, building.
 static const uint32_t terrain_colours[] = {
@@ -23,4 +24,10 @@ uint32_t fm_picture_scale(const fm_mirror *view)
 {
     uint32_t scale = PIXELS_WANTED / view->rect.width;
     return scale > 1 ? scale : 1;
+}
+
+double fm_picture_mark_radius(const fm_mirror *view)
+{
+    double least = (double)MARK_PIXELS_MIN / fm_picture_scale(view);
+    return least > 0.7 ? least : 0.7;
 }

@@ -10,6 +10,10 @@
 /// Pixels per cell of a picture of a view.
 uint32_t fm_picture_scale(const fm_mirror *view);
 
+/// Radius in cells of what marks an agent and its goal: can be found in a picture of a large map,
+/// too.
+double fm_picture_mark_radius(const fm_mirror *view);
+
 /// Colour of a cell by its look, 0xRRGGBB.
 uint32_t fm_picture_colour(uint32_t look);
 

@@ -73,6 +73,34 @@ static void write_path(FILE *out, const msgpack_object *agent)
     fputs("\"/>\n", out);
 }
 
+// A ring around the agent and a square around its goal, white with a dark edge.
+static void write_marks(FILE *out, const fm_mirror *view, const msgpack_object *agent)
+{
+    fm_numbers cell = fm_object_numbers(agent, "cell"), goal = fm_object_numbers(agent, "goal");
+    double radius = fm_picture_mark_radius(view);
+    static const struct {
+        const char *colour;
+        double width; // of the radius
+    } strokes[] = {{"#101010", 0.4}, {"#ffffff", 0.2}};
+    for (size_t i = 0; i < FM_COUNT_OF(strokes); i++) {
+        fprintf(out, "<g fill=\"none\" stroke=\"%s\" stroke-width=\"%g\">\n", strokes[i].colour,
+                strokes[i].width * radius);
+        if (cell.count >= 2) {
+            fprintf(out, "<path d=\"M%g,%ga%g,%g 0 1 0 %g,0a%g,%g 0 1 0 %g,0\"/>\n",
+                    (double)fm_numbers_at(cell, 0) + 0.5 - radius,
+                    (double)fm_numbers_at(cell, 1) + 0.5, radius, radius, 2 * radius, radius,
+                    radius, -2 * radius);
+        }
+        if (goal.count >= 2) {
+            fprintf(out, "<path d=\"M%g,%gh%gv%gh%gz\"/>\n",
+                    (double)fm_numbers_at(goal, 0) + 0.5 - radius,
+                    (double)fm_numbers_at(goal, 1) + 0.5 - radius, 2 * radius, 2 * radius,
+                    -2 * radius);
+        }
+        fputs("</g>\n", out);
+    }
+}
+
 void fm_picture_write_svg(FILE *out, const fm_mirror *view, const msgpack_object *agent)
 {
     const fm_rect *rect = &view->rect;
@@ -91,6 +119,7 @@ void fm_picture_write_svg(FILE *out, const fm_mirror *view, const msgpack_object
     write_agents(out, view);
     if (agent != NULL) {
         write_path(out, agent);
+        write_marks(out, view, agent);
     }
     fputs("</svg>\n", out);
 }
