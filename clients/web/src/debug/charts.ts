@@ -29,21 +29,24 @@ function linesOf(labels: readonly string[]): Line[] {
                                      dash: DASHES[i % DASHES.length]! }));
 }
 
-// Numbers that fit beside a small chart, with as many digits as it takes to distinguish them.
+// Numbers that fit beside a small chart, with as many digits as it takes to distinguish them and to be right: one that
+// stands alone at 0.05 is not "0".
 function short(_: uPlot, values: number[]): string[] {
   const notation = Math.max(...values.map(Math.abs)) >= 10000 ? "compact" : "standard";
   for (let digits = 0; digits < DIGITS_MAX; digits++) {
     const format = new Intl.NumberFormat("en", { notation, maximumFractionDigits: digits });
     const texts = values.map((value) => format.format(value));
-    if (new Set(texts).size === texts.length) {
+    const right = notation === "compact" ||
+      values.every((value) => Math.abs(Number(value.toFixed(digits)) - value) <= Math.abs(value) / 100);
+    if (right && new Set(texts).size === texts.length) {
       return texts;
     }
   }
   return values.map((value) => value.toLocaleString("en"));
 }
 
-function whole(_: uPlot, values: number[]): string[] {
-  return values.map((value) => (Number.isInteger(value) ? value.toLocaleString("en") : ""));
+function ticks(_: uPlot, values: number[]): string[] {
+  return values.map((value) => (Number.isInteger(value) ? `tick ${value.toLocaleString("en")}` : ""));
 }
 
 function emptyWords(): HTMLElement {
@@ -68,7 +71,7 @@ class Chart {
       cursor: { show: false },
       scales: { x: { time: false } },
       axes: [
-        { stroke: "#b8bcc4", grid: { stroke: "#2a2d34" }, size: 26, space: 80, values: whole, font: FONT },
+        { stroke: "#b8bcc4", grid: { stroke: "#2a2d34" }, size: 26, space: 100, values: ticks, font: FONT },
         { stroke: "#b8bcc4", grid: { stroke: "#2a2d34" }, size: 54, space: 24, values: short, font: FONT },
       ],
       series: [{}, ...lines.map((line) => ({ label: line.label, stroke: line.colour, width: 1.5,
@@ -136,9 +139,9 @@ export class Charts {
     this.time = new Chart(this.panel, "ms per tick", linesOf(["tick", "search", "budget"]));
     this.panel.append(this.stagesBox);
     this.work = new Chart(this.panel, "expansions per tick", linesOf(["expansions"]));
-    this.queues = new Chart(this.panel, "waiting", linesOf(
-      ["agents", "stuck", "client, ticks", "disk, ticks"]));
-    this.memory = new Chart(this.panel, "MiB", linesOf(["search", "knowledge"]));
+    this.queues = new Chart(this.panel, "agents waiting, ticks late", linesOf(
+      ["for a search", "stuck", "client late", "disk late"]));
+    this.memory = new Chart(this.panel, "memory, MiB", linesOf(["search", "knowledge"]));
     this.agents = new Chart(this.panel, "agents", linesOf(["alive", "moved"]));
   }
 
