@@ -1,5 +1,5 @@
-// debug.webp, play.webp, battle.webp, march.webp: the pages of the web client in a match of two teams, in a
-// battle of ten thousand, and in motion; see renew.
+// debug.webp, play.webp, march.webp: the pages of the web client in a match of two teams, and in motion, with a battle
+// of ten thousand; see renew.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -116,7 +116,6 @@ async function battle(server, admin, browser, frames) {
     await page.waitForTimeout(400);
     frames.push(await page.screenshot());
   }
-  await write("battle.webp", frames.at(-1));
 }
 
 async function takePictures() {
