@@ -49,9 +49,9 @@ static void units_under_a_wall(void **state)
     uint64_t before = put_elsewhere(64);
     for (uint32_t side = 128; side <= 256; side *= 2) {
         uint64_t work = put_elsewhere(side);
-        double growth = (double)work / (double)before;
-        print_message("%6u units %10llu  x%.2f\n", side * side, (unsigned long long)work, growth);
-        assert_true(growth <= GROWTH_MOST);
+        print_message("%6u units %10llu  x%.2f\n", side * side, (unsigned long long)work,
+                      (double)work / (double)before);
+        assert_true((double)work <= GROWTH_MOST * (double)before);
         before = work;
     }
 }
