@@ -238,6 +238,25 @@ static void add_all(fm_node_directory *directory, const json_t *kvs,
     }
 }
 
+// etcd answers in order of keys, which is that of numbers, unless somebody else has put keys there.
+static int compare_numbers(const void *one, const void *other)
+{
+    uint64_t a = ((const fm_node_world *)one)->number, b = ((const fm_node_world *)other)->number;
+    return (a > b) - (a < b);
+}
+
+static void sort_worlds(fm_node_directory *directory)
+{
+    bool is_sorted = true;
+    for (uint32_t i = 1; i < directory->world_count; i++) {
+        is_sorted &= directory->worlds[i - 1].number < directory->worlds[i].number;
+    }
+    if (!is_sorted) {
+        qsort(directory->worlds, directory->world_count, sizeof *directory->worlds,
+              compare_numbers);
+    }
+}
+
 static bool read_directory(const json_t *answer, uint64_t asked_ns, fm_node_directory *directory)
 {
     size_t count = json_array_size(range_of(answer, 1));
@@ -252,6 +271,7 @@ static bool read_directory(const json_t *answer, uint64_t asked_ns, fm_node_dire
     add_all(directory, range_of(answer, 0), add_node);
     add_all(directory, range_of(answer, 1), add_owner);
     directory->is_whole = response_of(answer, 1) != NULL && directory->world_count == count;
+    sort_worlds(directory);
     add_all(directory, range_of(answer, 2), add_name);
     add_all(directory, range_of(answer, 3), fm_node_moves_add);
     add_all(directory, range_of(answer, 4), fm_node_moves_add_ready);
@@ -279,7 +299,7 @@ static uint32_t rank_of(const fm_node *node, const fm_node_directory *directory,
     for (uint32_t i = 0; i < directory->node_count && own != NULL; i++) {
         const fm_node_entry *other = &directory->nodes[i];
         others_have_version |= has_version(other, world);
-        rank += other != own && fm_node_is_better(directory, other, own, world->number);
+        rank += other != own && fm_node_is_better(other, own, world->number);
     }
     bool comes_later = own != NULL && others_have_version && !has_version(own, world);
     return rank + (comes_later ? OTHER_VERSION : 0);
@@ -384,12 +404,19 @@ static bool was_destroyed(const fm_node *node, uint64_t number, uint64_t asked_n
 
 static void leave_out_destroyed(const fm_node *node, fm_node_directory *fresh)
 {
-    for (uint32_t i = 0; i < fresh->world_count;) {
-        if (was_destroyed(node, fresh->worlds[i].number, fresh->asked_ns)) {
-            fresh->worlds[i] = fresh->worlds[--fresh->world_count];
-        } else {
-            i++;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < fresh->world_count; i++) {
+        if (!was_destroyed(node, fresh->worlds[i].number, fresh->asked_ns)) {
+            fresh->worlds[kept++] = fresh->worlds[i];
         }
+    }
+    fresh->world_count = kept;
+}
+
+static void count_all_arriving(fm_node_directory *fresh)
+{
+    for (uint32_t i = 0; i < fresh->world_count; i++) {
+        fm_node_count_arriving(fresh, fresh->worlds[i].to, 1);
     }
 }
 
@@ -403,6 +430,7 @@ static void take_in(fm_node *node, fm_node_directory *fresh)
     node->is_moving = false;
     leave_out_destroyed(node, fresh);
     prefer_noted(node, fresh);
+    count_all_arriving(fresh);
     for (uint32_t i = 0; i < fresh->world_count; i++) {
         ordered |= consider(node, fresh, &fresh->worlds[i]);
     }
@@ -650,15 +678,15 @@ void fm_node_set_load(fm_node *node, uint64_t worlds, uint64_t agents, uint64_t 
 bool fm_node_locate(fm_node *node, uint64_t number, const char *name, fm_node_world *world,
                     fm_node_entry *entry)
 {
-    bool found = false;
     uv_mutex_lock(&node->lock);
     const fm_node_directory *directory = &node->directory;
-    for (uint32_t i = 0; i < directory->world_count && !found; i++) {
-        const fm_node_world *one = &directory->worlds[i];
-        found = number != 0 ? one->number == number : strcmp(one->name, name) == 0;
-        if (found) {
-            *world = *one;
-        }
+    const fm_node_world *one = number != 0 ? fm_node_find_world(directory, number) : NULL;
+    for (uint32_t i = 0; i < directory->world_count && number == 0 && one == NULL; i++) {
+        one = strcmp(directory->worlds[i].name, name) == 0 ? &directory->worlds[i] : NULL;
+    }
+    bool found = one != NULL;
+    if (found) {
+        *world = *one;
     }
     const fm_node_entry *owner =
         found ? fm_node_find_owner(directory, world->node, world->incarnation) : NULL;

@@ -83,9 +83,10 @@ typedef struct fm_node_entry {
     char version[32];
     uint64_t incarnation;
     uint64_t worlds, agents;
-    uint64_t load;    // permille of its time that ticks take
-    uint64_t tokens;  // revision of the tokens that it knows (token_log.h)
-    bool is_draining; // it gives its worlds away
+    uint64_t load;     // permille of its time that ticks take
+    uint64_t tokens;   // revision of the tokens that it knows (token_log.h)
+    uint32_t arriving; // worlds on their way to it
+    bool is_draining;  // it gives its worlds away
 } fm_node_entry;
 
 // A world in the directory.
@@ -136,7 +137,7 @@ const char *fm_cluster_state_advice(fm_cluster_state state);
 typedef struct fm_node_directory {
     fm_node_entry nodes[FM_NODES_MAX];
     uint32_t node_count;
-    fm_node_world *worlds; // owned
+    fm_node_world *worlds; // by number; owned
     uint32_t world_count;
     bool is_whole;                  // all owners could be read: there was memory for them
     bool is_member;                 // this node's lease holds

@@ -23,27 +23,22 @@ static uint64_t score(const char *node, uint64_t world)
 }
 
 // Worlds under way count already: there may be many before the node reports its new load.
-static uint64_t load_now(const fm_node_directory *directory, const fm_node_entry *entry)
+static uint64_t load_now(const fm_node_entry *entry)
 {
-    uint64_t load = entry->load;
-    for (uint32_t i = 0; i < directory->world_count; i++) {
-        load += strcmp(directory->worlds[i].to, entry->name) == 0 ? LOAD_OF_ONE : 0;
-    }
-    return load;
+    return entry->load + (uint64_t)entry->arriving * LOAD_OF_ONE;
 }
 
-static uint64_t load_of(const fm_node_directory *directory, const fm_node_entry *entry)
+static uint64_t load_of(const fm_node_entry *entry)
 {
-    return load_now(directory, entry) / LOAD_STEP;
+    return load_now(entry) / LOAD_STEP;
 }
 
-bool fm_node_is_better(const fm_node_directory *directory, const fm_node_entry *one,
-                       const fm_node_entry *other, uint64_t world)
+bool fm_node_is_better(const fm_node_entry *one, const fm_node_entry *other, uint64_t world)
 {
     if (one->is_draining != other->is_draining) {
         return other->is_draining;
     }
-    uint64_t one_load = load_of(directory, one), other_load = load_of(directory, other);
+    uint64_t one_load = load_of(one), other_load = load_of(other);
     return one_load == other_load ? score(one->name, world) > score(other->name, world)
                                   : one_load < other_load;
 }
@@ -56,7 +51,7 @@ static const fm_node_entry *choose(const fm_node_directory *directory, const cha
     for (uint32_t i = 0; i < directory->node_count; i++) {
         const fm_node_entry *entry = &directory->nodes[i];
         if (!entry->is_draining && strcmp(entry->name, but) != 0 &&
-            (best == NULL || fm_node_is_better(directory, entry, best, world))) {
+            (best == NULL || fm_node_is_better(entry, best, world))) {
             best = entry;
         }
     }
@@ -134,6 +129,7 @@ static bool wish_move(fm_node *node, fm_node_world *world, const fm_node_entry *
     // Counts it ahead of the directory.
     snprintf(world->heir, sizeof world->heir, "%s", wanted.heir);
     snprintf(world->to, sizeof world->to, "%s", to->name);
+    fm_node_count_arriving(&node->directory, world->to, 1);
     world->moving_since_ns = fm_clock_now_ns();
     return true;
 }
@@ -304,9 +300,9 @@ void fm_node_moves_plan(fm_node *node)
     }
     for (uint32_t i = 0; i < directory->world_count && moving < FM_NODE_MOVES_MAX; i++) {
         fm_node_world *world = &directory->worlds[i];
-        const fm_node_entry *to = choose(directory, node->options.name, world->number);
-        if (to != NULL && world->is_here && world->heir[0] == '\0' && !world->is_asked_for) {
-            moving += wish_move(node, world, to);
+        if (world->is_here && world->heir[0] == '\0' && !world->is_asked_for) {
+            const fm_node_entry *to = choose(directory, node->options.name, world->number);
+            moving += to != NULL && wish_move(node, world, to);
         }
     }
 }
@@ -428,7 +424,7 @@ bool fm_node_place(fm_node *node, fm_node_entry *entry)
     const fm_node_entry *best = choose(directory, node->options.name, 0);
     // As of now: the directory's entry of this node is up to two seconds old.
     bool elsewhere =
-        best != NULL && (node->is_draining || load_now(directory, best) + LOAD_MARGIN < node->load);
+        best != NULL && (node->is_draining || load_now(best) + LOAD_MARGIN < node->load);
     if (elsewhere) {
         *entry = *best;
     }
@@ -467,11 +463,7 @@ void fm_node_note_created(fm_node *node, uint64_t number, const char *name)
 void fm_node_note_destroyed(fm_node *node, uint64_t number)
 {
     uv_mutex_lock(&node->lock);
-    fm_node_directory *directory = &node->directory;
-    fm_node_world *world = fm_node_find_world(directory, number);
-    if (world != NULL) {
-        *world = directory->worlds[--directory->world_count];
-    }
+    fm_node_forget_world(&node->directory, number);
     node->destroyed[node->destroyed_next++ % FM_NODE_DESTROYED_MAX] =
         (struct node_destroyed){.world = number, .noted_ns = fm_clock_now_ns()};
     uv_mutex_unlock(&node->lock);
@@ -500,6 +492,7 @@ static void note_owner(fm_node *node, uint64_t number, const char *owner, bool i
     if (world != NULL &&
         fm_world_log_owner_parse(owner, &world->epoch, world->node, &world->incarnation)) {
         snprintf(world->owner, sizeof world->owner, "%s", owner);
+        fm_node_count_arriving(&node->directory, world->to, -1);
         world->heir[0] = world->to[0] = '\0';
         world->is_here = is_here;
         world->is_ready = false;

@@ -39,14 +39,44 @@ fm_etcd_outcome fm_node_call(fm_node *node, const char *path, const fm_writer *b
 
 // ---- the directory -----------------------------------------------------------------------------
 
-fm_node_world *fm_node_find_world(const fm_node_directory *directory, uint64_t number)
+// Index of the first world with that number or a higher one.
+static uint32_t place_of(const fm_node_directory *directory, uint64_t number)
 {
-    for (uint32_t i = 0; i < directory->world_count; i++) { // few enough, a few times a second
-        if (directory->worlds[i].number == number) {
-            return &directory->worlds[i];
+    uint32_t low = 0, high = directory->world_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (directory->worlds[middle].number < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
-    return NULL;
+    return low;
+}
+
+fm_node_world *fm_node_find_world(const fm_node_directory *directory, uint64_t number)
+{
+    uint32_t place = place_of(directory, number);
+    bool is_there = place < directory->world_count && directory->worlds[place].number == number;
+    return is_there ? &directory->worlds[place] : NULL;
+}
+
+void fm_node_forget_world(fm_node_directory *directory, uint64_t number)
+{
+    fm_node_world *world = fm_node_find_world(directory, number);
+    if (world != NULL) {
+        fm_node_count_arriving(directory, world->to, -1);
+        size_t after = (size_t)(directory->worlds + --directory->world_count - world);
+        memmove(world, world + 1, after * sizeof *world);
+    }
+}
+
+void fm_node_count_arriving(fm_node_directory *directory, const char *to, int change)
+{
+    for (uint32_t i = 0; i < directory->node_count && to[0] != '\0'; i++) {
+        fm_node_entry *entry = &directory->nodes[i];
+        entry->arriving += strcmp(entry->name, to) == 0 ? (uint32_t)change : 0;
+    }
 }
 
 const fm_node_entry *fm_node_find_owner(const fm_node_directory *directory, const char *name,
@@ -74,8 +104,11 @@ void fm_node_note_world(fm_node *node, const fm_node_world *world)
                                 ? realloc(directory->worlds, size)
                                 : NULL;
     if (worlds != NULL) { // else the next read finds it
+        uint32_t place = place_of(directory, world->number);
+        memmove(worlds + place + 1, worlds + place,
+                (directory->world_count++ - place) * sizeof *worlds);
+        worlds[place] = *world;
         directory->worlds = worlds;
-        directory->worlds[directory->world_count++] = *world;
     }
 }
 

@@ -84,6 +84,12 @@ fm_etcd_outcome fm_node_call(fm_node *node, const char *path, const fm_writer *b
 /// NULL: there is no such world.
 fm_node_world *fm_node_find_world(const fm_node_directory *directory, uint64_t number);
 
+/// Takes a world out, if it is there.
+void fm_node_forget_world(fm_node_directory *directory, uint64_t number);
+
+/// A world is on its way to a node (`change` 1), or not any longer (-1). @param to  may be empty
+void fm_node_count_arriving(fm_node_directory *directory, const char *to, int change);
+
 /// A living node. NULL: dead, or another process has its name.
 const fm_node_entry *fm_node_find_owner(const fm_node_directory *directory, const char *name,
                                         uint64_t incarnation);
@@ -124,5 +130,4 @@ void fm_node_moves_plan(fm_node *node);
 void fm_node_moves_carry_out(fm_node *node);
 
 /// Whether `one` is the better node for a world: it takes worlds, has more capacity left.
-bool fm_node_is_better(const fm_node_directory *directory, const fm_node_entry *one,
-                       const fm_node_entry *other, uint64_t world);
+bool fm_node_is_better(const fm_node_entry *one, const fm_node_entry *other, uint64_t world);

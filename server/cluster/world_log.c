@@ -575,9 +575,10 @@ void fm_world_log_store_destroy(fm_world_log_store *store)
     if (store == NULL) {
         return;
     }
-    while (store->worlds != NULL) {
-        fm_world_log_forget(store, store->worlds->number);
+    while (store->world_count > 0) {
+        fm_world_log_forget(store, store->worlds[store->world_count - 1]->number);
     }
+    free(store->worlds);
     while (store->reservations != NULL) { // of worlds that were being made when the server ended
         fm_world_log_reservation_forget(store, store->reservations->number);
     }

@@ -11,15 +11,27 @@
 
 // ---- the table ---------------------------------------------------------------------------------
 
+// Index of the first world with that number or a higher one. The lock is held.
+static uint32_t place_of(const fm_world_log_store *store, uint64_t number)
+{
+    uint32_t low = 0, high = store->world_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (store->worlds[middle]->number < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 // The lock is held.
 static struct log_world *find(const fm_world_log_store *store, uint64_t number)
 {
-    for (struct log_world *world = store->worlds; world != NULL; world = world->next) {
-        if (world->number == number) {
-            return world;
-        }
-    }
-    return NULL;
+    uint32_t place = place_of(store, number);
+    bool is_here = place < store->world_count && store->worlds[place]->number == number;
+    return is_here ? store->worlds[place] : NULL;
 }
 
 // An entry stays where it is until its world ends or is forgotten, and only the writer uses what
@@ -28,6 +40,36 @@ struct log_world *fm_world_log_find(fm_world_log_store *store, uint64_t number)
 {
     uv_mutex_lock(&store->lock);
     struct log_world *world = find(store, number);
+    uv_mutex_unlock(&store->lock);
+    return world;
+}
+
+// In order of numbers, because each look at the directory searches for all. @return false when out
+// of memory
+static bool insert(fm_world_log_store *store, struct log_world *world)
+{
+    uv_mutex_lock(&store->lock);
+    bool has_room = FM_RESERVE_FROM(&fm_memory_libc, store->worlds, store->world_capacity,
+                                    store->world_count + 1);
+    if (has_room) {
+        uint32_t place = place_of(store, world->number);
+        struct log_world **at = store->worlds + place;
+        memmove(at + 1, at, (store->world_count++ - place) * sizeof *at);
+        *at = world;
+    }
+    uv_mutex_unlock(&store->lock);
+    return has_room;
+}
+
+// @return the world, which is no longer in the table. NULL: there is none
+static struct log_world *take_out(fm_world_log_store *store, uint64_t number)
+{
+    uv_mutex_lock(&store->lock);
+    struct log_world *world = find(store, number);
+    if (world != NULL) {
+        struct log_world **at = store->worlds + place_of(store, number);
+        memmove(at, at + 1, (size_t)(store->worlds + --store->world_count - at) * sizeof *at);
+    }
     uv_mutex_unlock(&store->lock);
     return world;
 }
@@ -44,27 +86,18 @@ bool fm_world_log_add_world(fm_world_log_store *store, uint64_t number, uint64_t
     world->value = fm_writer_init(&fm_memory_libc);
     world->payload = fm_writer_init(&fm_memory_libc);
     world->keyframe_bytes = fm_writer_init(&fm_memory_libc);
-    world->head = *head;
+    world->head = *head; // before others find the world
+    if (!insert(store, world)) {
+        free(world);
+        return false;
+    }
     *head = fm_writer_init(&fm_memory_libc);
-    uv_mutex_lock(&store->lock);
-    world->next = store->worlds;
-    store->worlds = world;
-    uv_mutex_unlock(&store->lock);
     return true;
 }
 
 void fm_world_log_forget(fm_world_log_store *store, uint64_t number)
 {
-    uv_mutex_lock(&store->lock);
-    struct log_world **link = &store->worlds;
-    while (*link != NULL && (*link)->number != number) {
-        link = &(*link)->next;
-    }
-    struct log_world *world = *link;
-    if (world != NULL) {
-        *link = world->next;
-    }
-    uv_mutex_unlock(&store->lock);
+    struct log_world *world = take_out(store, number);
     if (world != NULL) {
         fm_writer_fini(&world->value);
         fm_writer_fini(&world->payload);
@@ -99,11 +132,10 @@ uint64_t fm_world_log_next_shown(fm_world_log_store *store, uint64_t after)
 {
     uint64_t next = 0;
     uv_mutex_lock(&store->lock);
-    for (const struct log_world *world = store->worlds; world != NULL; world = world->next) {
+    for (uint32_t i = place_of(store, after + 1); i < store->world_count && next == 0; i++) {
+        const struct log_world *world = store->worlds[i];
         bool counts = (world->is_shown || world->is_lost) && !world->is_ending;
-        if (counts && world->number > after && (next == 0 || world->number < next)) {
-            next = world->number;
-        }
+        next = counts ? world->number : 0;
     }
     uv_mutex_unlock(&store->lock);
     return next;

@@ -44,7 +44,6 @@ struct log_keyframe {
 
 // A world of this node.
 struct log_world {
-    struct log_world *next;
     uint64_t number, epoch;
     char *scenes;   // for the next owner; owned; NULL: none. Guarded like the next four
     bool is_lost;   // guarded by the lock
@@ -119,8 +118,9 @@ struct log_doubt {
 struct fm_world_log_store {
     fm_world_log_options options;
     fm_journal_fence fence;
-    uv_mutex_t lock; // guards the list of worlds, and members that say so
-    struct log_world *worlds;
+    uv_mutex_t lock;           // guards the table of worlds, and members that say so
+    struct log_world **worlds; // by number; owned
+    uint32_t world_count, world_capacity;
     fm_world_log_numbers numbers; // guarded
     struct log_lane lanes[FM_FENCE_LANES];
     _Atomic uint64_t sure_until_ns;

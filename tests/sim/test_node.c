@@ -9,6 +9,7 @@
 #include "server/cluster/node_state.h"
 #include "server/cluster/world_log_state.h"
 #include "tests/sim/etcd/etcd_store.h"
+#include "tests/support/counted_work.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,6 +25,9 @@
 #define ME    "first"
 #define WORLD ((uint64_t)7)
 #define MANY  (FM_NODE_ORDERS_MAX + 44u)
+
+#define FEW         80u // worlds of each of three nodes
+#define GROWTH_MOST 5.0 // for four times as many
 
 struct fm_etcd {
     int unused;
@@ -457,6 +461,40 @@ static void a_world_that_is_destroyed_here_is_forgotten_at_once(void **state)
     assert_int_equal(last_order(), -1);
 }
 
+// ---- what a look costs -------------------------------------------------------------------------
+
+// The work of one look at `count` worlds of this node, as many of another one, and as many of one
+// that is dead.
+static uint64_t work_of_a_look(uint64_t count)
+{
+    (void)set_up(NULL);
+    put_other_node();
+    for (uint64_t world = 1; world <= count; world++) {
+        enter_one(world, 1);
+        put_owner_of(world, 1, 1);
+        put_owner_of(count + world, 1, 2);
+        put_owner_of(2 * count + world, 1, 3);
+    }
+    wait_for_look();
+    hold_next_look();
+    uint64_t before = counted_work();
+    hold_next_look();
+    uint64_t spent = counted_work() - before;
+    release_looks();
+    (void)tear_down(NULL);
+    return spent;
+}
+
+// The event loop waits for the lock meanwhile.
+static void a_look_grows_with_the_worlds(void **state)
+{
+    (void)state;
+    uint64_t once = work_of_a_look(FEW), four_times = work_of_a_look(4 * FEW);
+    print_message("%llu for %u worlds, %llu for %u: x%.2f\n", (unsigned long long)once, 3 * FEW,
+                  (unsigned long long)four_times, 12 * FEW, (double)four_times / (double)once);
+    assert_true((double)four_times <= GROWTH_MOST * (double)once);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -479,6 +517,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_world_that_is_destroyed_here_is_forgotten_at_once, set_up,
                                         tear_down),
+        cmocka_unit_test(a_look_grows_with_the_worlds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

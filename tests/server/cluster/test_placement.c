@@ -34,6 +34,7 @@ static void make_directory(fm_random *random, fm_node_directory *directory)
         world->epoch = 1 + fm_random_below(random, 5);
         if (fm_random_below(random, 3) == 0) {
             snprintf(world->to, sizeof world->to, "node%u", fm_random_below(random, NODES));
+            fm_node_count_arriving(directory, world->to, 1);
         }
     }
 }
@@ -48,15 +49,15 @@ static void test_nodes_agree_on_the_best(void **state)
         uint64_t world = fm_random_below(&random, 1000);
         const fm_node_entry *nodes = directory.nodes, *best = &nodes[0];
         for (uint32_t i = 0; i < NODES; i++) {
-            best = fm_node_is_better(&directory, &nodes[i], best, world) ? &nodes[i] : best;
+            best = fm_node_is_better(&nodes[i], best, world) ? &nodes[i] : best;
             for (uint32_t k = 0; k < NODES; k++) {
-                bool one = fm_node_is_better(&directory, &nodes[i], &nodes[k], world);
-                bool other = fm_node_is_better(&directory, &nodes[k], &nodes[i], world);
+                bool one = fm_node_is_better(&nodes[i], &nodes[k], world);
+                bool other = fm_node_is_better(&nodes[k], &nodes[i], world);
                 assert_true(i == k ? !one : one != other);
             }
         }
         for (uint32_t i = 0; i < NODES; i++) {
-            assert_false(fm_node_is_better(&directory, &nodes[i], best, world));
+            assert_false(fm_node_is_better(&nodes[i], best, world));
             assert_true(best->is_draining ? nodes[i].is_draining : true);
         }
         free(directory.worlds);
@@ -70,20 +71,20 @@ static void test_load_decides(void **state)
     fm_random random = fm_random_seed(1);
     make_directory(&random, &directory);
     for (uint32_t i = 0; i < WORLDS; i++) {
-        directory.worlds[i].to[0] = '\0';
+        fm_node_count_arriving(&directory, directory.worlds[i].to, -1);
     }
     fm_node_entry *one = &directory.nodes[0], *other = &directory.nodes[1];
     one->is_draining = other->is_draining = false;
     one->load = 150;
     other->load = 450;
-    assert_true(fm_node_is_better(&directory, one, other, 7));
+    assert_true(fm_node_is_better(one, other, 7));
     // Worlds on their way to a node count before the node reports its load with them.
     for (uint32_t i = 0; i < 30; i++) {
-        snprintf(directory.worlds[i].to, sizeof directory.worlds[i].to, "%s", one->name);
+        fm_node_count_arriving(&directory, one->name, 1);
     }
-    assert_true(fm_node_is_better(&directory, other, one, 7));
+    assert_true(fm_node_is_better(other, one, 7));
     other->is_draining = true;
-    assert_true(fm_node_is_better(&directory, one, other, 7));
+    assert_true(fm_node_is_better(one, other, 7));
     free(directory.worlds);
 }
 
