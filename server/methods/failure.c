@@ -318,6 +318,9 @@ void fm_failure_describe(const fm_job *job, char *error)
         snprintf(error, FM_ERROR_TEXT_SIZE,
                  "world %llu went to another node meanwhile: some of it may have been done",
                  (unsigned long long)job->host->number);
+    } else if (job->status == FM_ERR_NOT_READY && job->host->state == FM_HOST_DESTROYING) {
+        snprintf(error, FM_ERROR_TEXT_SIZE, "world %llu is ending",
+                 (unsigned long long)job->host->number);
     } else if (job->kind == FM_JOB_COMMAND) {
         describe_command(job, error);
     } else if (job->kind == FM_JOB_QUERY) {

@@ -36,6 +36,7 @@ struct fm_conductor {
     pthread_t thread;
     bool has_thread; // false: the caller drives it by fm_conductor_turn()
     bool for_replays;
+    bool is_fenced;   // its worlds' journals go to a cluster's log first
     fm_event stopped; // its last event
     fm_workers *workers;
     fm_scratch scratches[FM_WORKERS_MAX]; // for queries; by worker
@@ -117,13 +118,22 @@ static void add_host(fm_conductor *conductor, fm_job *job, uint64_t now_ns)
     }
 }
 
+// What is asked of a world that is about to be destroyed is answered so. In a cluster another node
+// may have it, as the end of its log will show.
+static fm_status status_of_end(const fm_conductor *conductor, const fm_host *host)
+{
+    return conductor->is_fenced && host->recording.journal != NULL ? FM_ERR_NOT_READY
+                                                                   : FM_ERR_NO_WORLD;
+}
+
 static void remove_host(fm_conductor *conductor, fm_job *job)
 {
     fm_host *host = job->host;
     fm_following_discard(host);
     bool is_lost = host->recording.journal != NULL && fm_journal_is_lost(host->recording.journal);
     bool is_left = job->remove.is_left;
-    fm_jobs_abandon(&conductor->mailbox, host, is_lost || is_left ? FM_ERR_MOVED : FM_ERR_NO_WORLD);
+    fm_jobs_abandon(&conductor->mailbox, host,
+                    is_lost || is_left ? FM_ERR_MOVED : status_of_end(conductor, host));
     if (is_left && (job->remove.with_keyframe || fm_recording_has_lost_track(host))) {
         fm_recording_flush(&conductor->mailbox, host); // a batch has room for one
         bool made = fm_recording_add_last_keyframe(host, true);
@@ -300,7 +310,7 @@ static void run_backlog(fm_conductor *conductor, fm_host *host, uint64_t begun_n
             return; // the loop may have released the host by now
         }
         if (comes_too_late(host, job)) {
-            fm_outbox_finish(&conductor->mailbox, job, FM_ERR_NO_WORLD);
+            fm_outbox_finish(&conductor->mailbox, job, status_of_end(conductor, host));
             continue;
         }
         run_job(conductor, host, job);
@@ -541,6 +551,7 @@ static fm_status create(const fm_config *config, bool driven, bool for_replays,
         fm_scratch_init(&conductor->scratches[i], &fm_memory_libc);
     }
     conductor->for_replays = for_replays;
+    conductor->is_fenced = fence != NULL;
     uint32_t worker_count = for_replays ? 1 : worker_count_of(config);
     if (fm_workers_create(worker_count, &conductor->workers) != FM_OK ||
         (!for_replays && create_journals(conductor, driven, fence) != FM_OK)) {

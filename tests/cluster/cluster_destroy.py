@@ -86,6 +86,29 @@ def etcd_is_stopped():
             close_all([node])
 
 
+def others_are_not_told_that_it_is_gone():
+    """What another session has asked and is not done before the end is not ready: no node knows yet that it ends."""
+    with Etcd() as etcd:
+        node = Node(etcd, "a")
+        try:
+            admin, other = node.connect(), node.connect()
+            world = admin.call("world.create", name="w", generator="open", width=1024, height=1024)["world"]
+            edits = [other.send("terrain.set", world=world, set="free" if i % 2 else "swamp",
+                                rects=[0, 0, 1024, 512]) for i in range(100)]
+            other.answer(edits[0])
+            assert admin.call("world.destroy", world=world) == {}
+            refused = []
+            for edit in edits[1:]:
+                try:
+                    other.answer(edit)
+                except RequestError as error:
+                    refused.append((error.name, str(error)))
+            assert refused and all(name == "not_ready" and "is ending" in text for name, text in refused), refused
+            admin.close(), other.close()
+        finally:
+            close_all([node])
+
+
 def parted(etcd):
     """Two nodes, a line from the first one to etcd, and a world on that one."""
     line = Line(etcd.client_ports[0])
@@ -148,4 +171,4 @@ def its_node_dies_first():
             line.close()
 
 
-run([etcd_is_stopped, another_node_has_it_first, its_node_dies_first])
+run([etcd_is_stopped, others_are_not_told_that_it_is_gone, another_node_has_it_first, its_node_dies_first])
