@@ -2,6 +2,7 @@
 
 #include "core/crowd/jam.h"
 
+#include "core/crowd/escort.h"
 #include "core/crowd/jam_state.h"
 #include "core/crowd/stuck.h"
 #include "core/world/world_classes.h"
@@ -76,7 +77,8 @@ static bool takes_part(const fm_world *world, uint32_t unit, const struct fm_jam
 {
     const fm_mover *mover = &world->crowd.movers[unit - 1];
     bool stays = attempts[jam->attempt].is_alone && mover->parked;
-    return mover->team == jam->team && mover->pushable && !mover->planned && !stays;
+    return mover->team == jam->team && mover->pushable && !mover->planned && !mover->escorted &&
+           !stays;
 }
 
 static uint32_t kind_of(const fm_world *world, struct fm_jam *jam, uint8_t class_index)
@@ -440,6 +442,7 @@ void fm_jam_drop_all(fm_world *world)
     for (uint32_t i = 0; i < world->teams.count; i++) {
         struct fm_team *team = &world->teams.list[i];
         team->stuck_left = team->stuck_next = 0;
+        fm_escorts_drop(world, team);
         while (team->jams != NULL) {
             drop(world, team->jams);
         }
@@ -590,7 +593,8 @@ static bool take_up(struct attendance *a, struct fm_jam *jam)
     const struct fm_agent *first = fm_world_find(a->world, jam->agents[0]);
     jam->is_put_off = false;
     if (first != NULL && fm_stuck_yet(a->world, first) &&
-        !fm_jam_mover(a->world, jam, 0)->planned && begin_next(a, jam)) {
+        !fm_jam_mover(a->world, jam, 0)->planned && !fm_jam_mover(a->world, jam, 0)->escorted &&
+        begin_next(a, jam)) {
         return true;
     }
     drop(a->world, jam);
@@ -689,12 +693,15 @@ uint64_t fm_jam_attend(fm_world *world, fm_workers *workers, uint64_t work)
     struct attendance a = {.world = world, .left = work - owed};
     for (uint32_t i = 0; i < world->teams.count; i++) {
         follow_plans(&a, &world->teams.list[i]);
+        fm_escorts_attend(world, i + 1);
     }
     search_all(&a, workers);
     crowd->jam_team = (crowd->jam_team + a.asked) % world->teams.count;
     crowd->jams_left = 0;
     for (uint32_t i = 0; i < world->teams.count; i++) {
-        crowd->jams_left += world->teams.list[i].jam_count + world->teams.list[i].stuck_left;
+        const struct fm_team *team = &world->teams.list[i];
+        crowd->jams_left +=
+            team->jam_count + team->stuck_left + team->escort_count + team->escorts_wanted;
     }
     world->counts.expansions_by_kind[FM_SEARCH_JOINT] += a.used;
     return a.used;

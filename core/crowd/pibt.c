@@ -28,7 +28,8 @@ struct round {
 // farther to the right than to the left begins with the left.
 static const uint8_t aside_turns[] = {2, 6, 1, 7, 3, 5, 0};
 #define TURNS_SIDEWAYS 2u
-#define ASIDE_RANKS    4u // free or taken, beside or on the pusher's way
+#define SIDE_CLOSED    64u // more steps than any way out takes
+#define ASIDE_RANKS    4u  // free or taken, beside or on the pusher's way
 
 #define REFUSALS_MAX 2u // who was pushed in vain so often is not pushed again in this tick
 
@@ -213,6 +214,49 @@ static uint64_t preferences_aside(const struct round *r, uint32_t slot, const fm
     return list;
 }
 
+// How many steps in a direction bring a unit out of the place that `pusher` wants. SIDE_CLOSED:
+// there is no way.
+static uint32_t steps_out(const struct round *r, uint32_t slot, const fm_mover *pusher,
+                          uint32_t direction, uint32_t d)
+{
+    const fm_mover *mover = &r->movers[slot];
+    fm_cell target = fm_cell_step(pusher->cell, direction), cell = mover->cell;
+    uint32_t moves = mover->moves, steps = 0;
+    while (overlap(cell, mover->size, target, pusher->size)) {
+        if (!(moves >> d & 1)) {
+            return SIDE_CLOSED;
+        }
+        cell = fm_cell_step(cell, d);
+        moves = r->ground->moves(r->ground->context, slot, cell);
+        steps += 1;
+    }
+    return steps;
+}
+
+// A list for a unit that moves sideways: to the side where fewer steps lead out of the way, even if
+// somebody stands there; between equal sides, to the free one. By who stands there alone it would
+// go to and fro.
+static uint64_t preferences_sideways(const struct round *r, uint32_t slot, const fm_mover *pusher,
+                                     uint32_t direction)
+{
+    const fm_mover *mover = &r->movers[slot];
+    bool left = is_left_of(mover, pusher, direction);
+    uint32_t keys[TURNS_SIDEWAYS];
+    uint64_t sides[TURNS_SIDEWAYS];
+    for (uint32_t i = 0; i < TURNS_SIDEWAYS; i++) {
+        uint32_t turn = left ? FM_DIRECTION_COUNT - aside_turns[i] : aside_turns[i];
+        uint32_t d = (direction + turn) % FM_DIRECTION_COUNT;
+        bool can = mover->moves >> d & 1;
+        bool taken = !can || !fm_occupancy_is_free(r->occupancy, fm_cell_step(mover->cell, d),
+                                                   mover->size, slot + 1);
+        keys[i] = steps_out(r, slot, pusher, direction, d) << 1 | taken;
+        sides[i] = can ? d : FM_PREFERENCE_NONE;
+    }
+    uint32_t first =
+        sides[0] == FM_PREFERENCE_NONE || (sides[1] != FM_PREFERENCE_NONE && keys[1] < keys[0]);
+    return (FM_PREFERENCES_NONE << 4 | sides[1 - first]) << 4 | sides[first];
+}
+
 // `pusher` asks a unit to leave in a direction; NULL: its own turn has come.
 static void ask(struct round *r, uint32_t slot, const fm_mover *pusher, uint32_t direction)
 {
@@ -263,8 +307,8 @@ static bool slide(struct round *r, fm_pibt_frame *frame)
     const fm_pibt_frame *below = &frame[-1];
     withdraw(r, below->slot, r->movers[below->slot].next);
     frame->slides = true;
-    frame->preferences = preferences_aside(r, frame->slot, &r->movers[below->slot],
-                                           below->direction, TURNS_SIDEWAYS);
+    frame->preferences =
+        preferences_sideways(r, frame->slot, &r->movers[below->slot], below->direction);
     return true;
 }
 

@@ -79,10 +79,11 @@ typedef struct fm_mover {
     bool narrow : 1;      // few steps lead on from the first cell of its list
     bool settled : 1; // stands where its last order ended: those with the same aim do not push it
     bool pushable : 1;
-    bool yields : 1;  // is under way, but makes way for others in this tick
-    bool planned : 1; // follows a plan of core/crowd/jam.h
-    uint8_t refusals; // times that it was pushed in vain; no bits of a byte that others read
-    uint16_t age;     // how long it has been under way, see fm_mover_age(); 0: idle
+    bool yields : 1;   // is under way, but makes way for others in this tick
+    bool planned : 1;  // follows a plan of core/crowd/jam.h
+    bool escorted : 1; // has an escort, or stands for one, see escort.h
+    uint8_t refusals;  // times that it was pushed in vain; no bits of a byte that others read
+    uint16_t age;      // how long it has been under way, see fm_mover_age(); 0: idle
 } fm_mover;
 
 /// Ticks as an age: 0..FM_MOVER_AGE_MAX, and more ticks never give less. Below 2^14 it is their

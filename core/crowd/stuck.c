@@ -3,6 +3,7 @@
 #include "core/crowd/stuck.h"
 
 #include "core/base/random.h"
+#include "core/crowd/escort.h"
 #include "core/crowd/jam.h"
 #include "core/crowd/patience.h"
 #include "core/crowd/pibt.h"
@@ -120,7 +121,7 @@ static void look_around(fm_world *world, uint32_t number)
     struct yielders yielders;
     count_yielders(world, number, &yielders);
     world->counts.stuck -= team->stuck_count;
-    team->stuck_left = team->stuck_count = 0;
+    team->stuck_left = team->stuck_count = team->escorts_wanted = 0;
     for (uint32_t i = 0; i < team->member_count; i++) {
         struct fm_agent *agent = member_of(world, number, i);
         if (agent == NULL) {
@@ -128,6 +129,7 @@ static void look_around(fm_world *world, uint32_t number)
         }
         const fm_mover *mover = mover_at(world, agent);
         agent->jammed = fm_stuck_yet(world, agent) && !is_served(world, mover);
+        team->escorts_wanted += team->large_count > 0 && fm_escort_look(world, agent);
         agent->stuck = agent->jammed && !is_pressed(&yielders, agent->cell);
         team->stuck_count += agent->stuck;
         team->stuck_left += agent->stuck;
@@ -137,7 +139,7 @@ static void look_around(fm_world *world, uint32_t number)
         agent->anchor = wants ? agent->cell : FM_CELL_NONE;
     }
     world->counts.stuck += team->stuck_count;
-    world->crowd.jams_left += team->stuck_left;
+    world->crowd.jams_left += team->stuck_left + team->escorts_wanted;
 }
 
 void fm_stuck_look_around(fm_world *world)
@@ -160,7 +162,7 @@ const struct fm_agent *fm_stuck_next(fm_world *world, uint32_t number)
         const fm_mover *mover = mover_at(world, agent);
         agent->stuck = false;
         team->stuck_left -= 1;
-        if (fm_stuck_yet(world, agent) && !mover->planned) {
+        if (fm_stuck_yet(world, agent) && !mover->planned && !mover->escorted) {
             return agent;
         }
     }

@@ -9,6 +9,7 @@
 #include "core/world/seekers.h"
 #include "core/world/team_labels.h"
 
+struct fm_escort;
 struct fm_jam;
 struct fm_view_delta;
 
@@ -42,6 +43,9 @@ struct fm_team {
     uint32_t stuck_left; // agents that were stuck at the last search for jams: at most so many wait
                          // for help
     uint32_t stuck_next; // member whose turn was last
+    struct fm_escort *escorts; // see core/crowd/escort.h
+    uint32_t escort_count;
+    uint32_t escorts_wanted; // agents that might get one at the last look around
     uint64_t told; // changes that its planners are told of in this tick, all together, see notice.c
     uint32_t field_count; // goal fields among its planners, see planner_table.c
     bool forgets;         // its searches begin again, see fm_planners_forget()

@@ -181,6 +181,62 @@ static void the_large_pass_in_the_open(void **state)
     }
 }
 
+// A large unit stands in a corridor that is too narrow for it at its other end, and all others, in
+// the room before it, want through it. Nobody gets anywhere before they have let it out. Without an
+// escort (escort.h) nobody has arrived after 2,000 ticks. Any number of workers decides alike.
+static void press_out(uint32_t worker_count)
+{
+    enum {
+        WIDTH = 14,
+        SMALL = 42,
+        TICKS = 1000
+    };
+    static uint64_t digests[TICKS];
+    fm_world_rules rules = rules_of_sizes();
+    crowd_init_rows(&stage, &rules,
+                    ROWS("..............", //
+                         "..............", //
+                         "..............", //
+                         "..............", //
+                         "..............", //
+                         "@@@@@...@@@@@@", //
+                         "@@@@@...@@@@@@", //
+                         "@@@@@...@@@@@@", //
+                         "@@@@@...@@@@@@", //
+                         "@@@@@...@@@@@@", //
+                         "@@@@@@.@@@@@@@", //
+                         "..............", //
+                         "..............", //
+                         "..............", //
+                         ".............."));
+    uint32_t team = crowd_team(&stage);
+    for (uint32_t i = 0; i < SMALL; i++) {
+        uint32_t x = i % WIDTH, y = i / WIDTH;
+        spawn(team, 1, x, 4 - y, WIDTH - 1 - x, 11 + y);
+    }
+    spawn(team, 3, 5, 6, 0, 0);
+    fm_workers *workers;
+    assert_int_equal(fm_workers_create(worker_count, &workers), FM_OK);
+    for (uint32_t tick = 0; tick < TICKS && stage.ended_count < stage.unit_count; tick++) {
+        crowd_tick(&stage, workers);
+        uint64_t digest = fm_world_digest(stage.world);
+        assert_true(worker_count == 1 || digest == digests[tick]);
+        digests[tick] = digest;
+    }
+    assert_int_equal(stage.ended[FM_END_ARRIVED], stage.unit_count);
+    fm_workers_destroy(workers);
+    crowd_fini(&stage);
+}
+
+static void a_press_lets_a_large_unit_out(void **state)
+{
+    (void)state;
+    static const uint32_t worker_counts[] = {1, 2, 3, 8};
+    for (uint32_t i = 0; i < FM_COUNT_OF(worker_counts); i++) {
+        press_out(worker_counts[i]);
+    }
+}
+
 // Two large ones and a file of small ones want through the same corridor, in opposite directions.
 static void sizes_pass_in_a_corridor(void **state)
 {
@@ -631,6 +687,7 @@ int main(void)
         cmocka_unit_test(who_must_stay_leaves_the_plan),
         cmocka_unit_test(a_knot_far_from_a_crowd_is_solved),
         cmocka_unit_test(the_large_pass_in_the_open),
+        cmocka_unit_test(a_press_lets_a_large_unit_out),
         cmocka_unit_test(sizes_pass_in_a_corridor),
         cmocka_unit_test(one_side_backs_out),
         cmocka_unit_test(a_full_corridor_is_no_fork),

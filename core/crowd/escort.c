@@ -1,0 +1,231 @@
+// core/crowd/escort.c: see escort.h.
+
+#include "core/crowd/escort.h"
+
+#include "core/crowd/jam.h"
+#include "core/crowd/pibt.h"
+#include "core/world/agent.h"
+#include "core/world/agent_marks.h"
+#include "core/world/crowd_state.h"
+#include "core/world/team.h"
+#include "core/world/true_map.h"
+#include "core/world/world_parts.h"
+
+#define LOOKS_MIN     2u  // of FM_JAM_TICKS each, in one place
+#define HINDERED_MIN  16u // see patience.h: 2 for each tick
+#define ESCORTS_MAX   8u  // of a team at a time
+#define BEGIN_PERIOD  8u  // ticks between two beginnings
+#define REACH         4u  // cells around the unit where others stand
+#define APART         (2 * REACH + FM_CLASS_SIZE_MAX)
+#define AWAY          5u // cells; then it is over
+#define STALLED_TICKS 24u
+#define TICKS_MAX     128u
+
+struct fm_escort {
+    struct fm_escort *next; // of the team
+    fm_agent_id agent;      // that has it
+    fm_cell goal, begun_at;
+    uint64_t begun_tick, better_tick;
+    uint32_t distance; // least to the goal
+};
+
+static fm_mover *movers_of(fm_world *world)
+{
+    return fm_world_edit_crowd(world)->movers;
+}
+
+static fm_mover *mover_of(fm_world *world, const struct fm_agent *agent)
+{
+    return &movers_of(world)[agent - fm_world_agents(world)->slots];
+}
+
+static bool is_near(fm_cell a, fm_cell b, uint32_t cells)
+{
+    return fm_cell_dx(a, b) <= cells && fm_cell_dy(a, b) <= cells;
+}
+
+static bool wants_to_go(const fm_mover *mover)
+{
+    return (mover->preferences & 15) < FM_PREFERENCE_STAY;
+}
+
+// Whether a unit wants to go on from where it rests, and others have not let it. A slow one that
+// has its way does not.
+static bool rests(fm_world *world, const struct fm_agent *agent)
+{
+    return agent->order.id != 0 && agent->hindered >= HINDERED_MIN &&
+           wants_to_go(mover_of(world, agent)) && is_near(agent->cell, agent->rest, FM_JAM_REACH);
+}
+
+bool fm_escort_look(fm_world *world, struct fm_agent *agent)
+{
+    if (agent->rest_looks == 0 || !rests(world, agent)) {
+        agent->rest = agent->cell;
+        agent->rest_looks = 0;
+    }
+    agent->rest_looks += agent->rest_looks < UINT8_MAX;
+    return agent->rest_looks > LOOKS_MIN;
+}
+
+// ---- one escort ---------------------------------------------------------------------------------
+
+// A list without the steps that come after staying: they do not bring the unit nearer.
+static uint64_t only_nearer(uint64_t preferences)
+{
+    uint32_t count = 0;
+    while ((preferences >> 4 * count & 15) < FM_PREFERENCE_STAY) {
+        count += 1;
+    }
+    uint64_t list = FM_PREFERENCES_NONE << 4 | FM_PREFERENCE_STAY;
+    while (count-- > 0) {
+        list = list << 4 | (preferences >> 4 * count & 15);
+    }
+    return list;
+}
+
+static void let_go_first(fm_mover *mover)
+{
+    mover->preferences = only_nearer(mover->preferences);
+    mover->aside = mover->yields = mover->gentle = mover->narrow = false;
+    mover->bold = mover->escorted = true;
+    mover->age = UINT16_MAX;
+}
+
+// Those around a unit do nothing of their own accord.
+static void let_stand(fm_world *world, const fm_mover *first)
+{
+    uint32_t x = fm_cell_x(first->cell), y = fm_cell_y(first->cell);
+    uint32_t left = x < REACH ? 0 : x - REACH, top = y < REACH ? 0 : y - REACH;
+    uint32_t width = x + first->size + REACH - left, height = y + first->size + REACH - top;
+    for (uint32_t i = 0; i < width * height; i++) {
+        fm_cell cell = fm_cell_at(left + i % width, top + i / width);
+        uint32_t unit = fm_world_contains(world, cell)
+                            ? fm_occupancy_at(fm_world_occupancy(world), cell)->now
+                            : 0;
+        fm_mover *mover = unit == 0 ? NULL : &movers_of(world)[unit - 1];
+        if (mover != NULL && mover->team == first->team && !mover->escorted && !mover->planned) {
+            mover->escorted = true;
+            mover->narrow = false;
+            mover->yields = mover->yields || !mover->aside;
+            mover->aside = true;
+        }
+    }
+}
+
+static bool is_over(fm_world *world, const struct fm_escort *escort, const struct fm_agent *agent)
+{
+    return fm_world_tick(world) > escort->better_tick + STALLED_TICKS ||
+           fm_world_tick(world) > escort->begun_tick + TICKS_MAX ||
+           !is_near(agent->cell, escort->begun_at, AWAY);
+}
+
+// Returns whether it goes on.
+static bool attend(fm_world *world, struct fm_escort *escort, uint32_t team)
+{
+    struct fm_agent *agent = fm_world_find(world, escort->agent);
+    if (agent == NULL || agent->team != team || agent->order.id == 0 ||
+        agent->order.goal != escort->goal) {
+        return false;
+    }
+    fm_mover *mover = mover_of(world, agent);
+    if (mover->planned || mover->escorted || !agent->is_ready || !wants_to_go(mover)) {
+        return !is_over(world, escort, agent);
+    }
+    if (mover->distance < escort->distance) {
+        escort->distance = mover->distance;
+        escort->better_tick = fm_world_tick(world);
+    }
+    if (is_over(world, escort, agent)) {
+        return false;
+    }
+    let_go_first(mover);
+    let_stand(world, mover);
+    return true;
+}
+
+// ---- who gets one -------------------------------------------------------------------------------
+
+static bool is_apart(fm_world *world, const struct fm_team *team, const struct fm_agent *agent)
+{
+    for (const struct fm_escort *escort = team->escorts; escort != NULL; escort = escort->next) {
+        const struct fm_agent *other = fm_world_find(world, escort->agent);
+        if (other != NULL && is_near(agent->cell, other->cell, APART)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The largest, of these the one that has rested for longest, of these the first member: other teams
+// must not decide. NULL: there is none.
+static struct fm_agent *choose(fm_world *world, const struct fm_team *team, uint32_t number)
+{
+    struct fm_agent *best = NULL;
+    uint32_t best_rank = 0;
+    for (uint32_t i = 0; i < team->member_count; i++) {
+        struct fm_agent *agent = &fm_world_agents(world)->slots[team->members[i]];
+        const fm_mover *mover = mover_of(world, agent);
+        if (mover->team != number || agent->member != i || agent->rest_looks <= LOOKS_MIN ||
+            mover->planned || !rests(world, agent)) {
+            continue;
+        }
+        uint32_t rank = (uint32_t)mover->size << 8 | agent->rest_looks;
+        if (rank > best_rank && is_apart(world, team, agent)) {
+            best = agent;
+            best_rank = rank;
+        }
+    }
+    return best;
+}
+
+static void begin(fm_world *world, struct fm_team *team, uint32_t number)
+{
+    struct fm_agent *agent = choose(world, team, number);
+    struct fm_escort *escort =
+        agent == NULL ? NULL : fm_memory_allocate_zeroed(fm_world_memory(world), 1, sizeof *escort);
+    if (escort == NULL) {
+        return;
+    }
+    *escort = (struct fm_escort){.next = team->escorts,
+                                 .agent = fm_agent_id_of(world, agent),
+                                 .goal = agent->order.goal,
+                                 .begun_at = agent->cell,
+                                 .begun_tick = fm_world_tick(world),
+                                 .better_tick = fm_world_tick(world),
+                                 .distance = UINT32_MAX};
+    team->escorts = escort;
+    team->escort_count += 1;
+    agent->rest_looks = LOOKS_MIN; // until the next look it is the turn of others
+}
+
+static void end(fm_world *world, struct fm_team *team, struct fm_escort **link)
+{
+    struct fm_escort *escort = *link;
+    *link = escort->next;
+    team->escort_count -= 1;
+    fm_memory_release(fm_world_memory(world), escort, sizeof *escort);
+}
+
+void fm_escorts_attend(fm_world *world, uint32_t number)
+{
+    struct fm_team *team = fm_team_of(world, number);
+    if (team->escorts_wanted > 0 && team->escort_count < ESCORTS_MAX &&
+        (fm_world_tick(world) + number) % BEGIN_PERIOD == 0) {
+        begin(world, team, number);
+    }
+    for (struct fm_escort **link = &team->escorts; *link != NULL;) {
+        if (attend(world, *link, number)) {
+            link = &(*link)->next;
+        } else {
+            end(world, team, link);
+        }
+    }
+}
+
+void fm_escorts_drop(fm_world *world, struct fm_team *team)
+{
+    while (team->escorts != NULL) {
+        end(world, team, &team->escorts);
+    }
+    team->escorts_wanted = 0;
+}

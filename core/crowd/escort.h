@@ -1,0 +1,39 @@
+// core/crowd/escort.h: lets a unit through a press of units of several sizes that has held it for
+// long.
+//
+// A large unit needs several cells free at once. In a press all push at once, and what one gains
+// another takes back in the next tick; no joint search begins there (stuck.h). So in a team with
+// large units a unit that has stayed in one place for long while it wanted to go on, the largest
+// first, gets an escort: in each tick it decides before all others and only goes on or waits, and
+// those around it stand unless they are pushed, and then step aside. Where all others stand, each
+// push leads to a free cell if one is within reach of it, and nobody comes back.
+//
+//   rests for some looks around ──> has an escort ──> is away, has another order, gets no nearer
+//              ^                                          for a while, or had one for long
+//              └── in vain ──────────────────────────────────┘
+//
+// An escort holds up those around it. So it is for the few that nothing else has helped, is small,
+// and ends soon. Others of the team that are stuck behind the unit have no need of one then.
+//
+// Only units of the team stand. A unit of a joint search (jam.h) keeps to its plan. An escort is
+// not part of a saved world: settling drops it.
+//
+// Threads: the tick thread.
+
+#pragma once
+
+#include "core/world/world.h"
+
+struct fm_agent;
+struct fm_team;
+
+/// A unit is looked at, see stuck.h. Returns whether it has been in one place for so long that it
+/// may get an escort.
+bool fm_escort_look(fm_world *world, struct fm_agent *agent);
+
+/// For one team, before the resolution, after units were told what plans want of them: changes what
+/// movers prefer that have an escort or belong to one.
+void fm_escorts_attend(fm_world *world, uint32_t team);
+
+/// Ends all of a team.
+void fm_escorts_drop(fm_world *world, struct fm_team *team);
