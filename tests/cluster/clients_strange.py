@@ -27,8 +27,8 @@ KEYFRAME = {"subscription": 1, "world": WORLD, "team": 0, "tick": 1, "rect": [0,
 class StrangeServer:
     """Answers as PROTOCOL.md says; `says` comes after a keyframe and a delta. Use it as an asynchronous context manager."""
 
-    def __init__(self, says=b""):
-        self.says = says
+    def __init__(self, says=b"", hello_s=0.0):
+        self.says, self.hello_s = says, hello_s  # so long hello takes
 
     async def __aenter__(self):
         self.server = await asyncio.start_server(self.serve, "127.0.0.1", 0)
@@ -52,7 +52,7 @@ class StrangeServer:
 
     def answer(self, writer, number, method):
         if method == "hello":
-            writer.write(msgpack.packb([1, number, None, HELLO]))
+            asyncio.get_running_loop().call_later(self.hello_s, writer.write, msgpack.packb([1, number, None, HELLO]))
         elif method == "subscribe":
             writer.write(msgpack.packb([1, number, None, {"subscription": 1, "stream": 1, "resumed": False}]))
             writer.write(msgpack.packb([2, "keyframe", [KEYFRAME]]))
@@ -133,4 +133,17 @@ def the_next_address_is_asked_where_the_first_is_silent():
     asyncio.run(whole())
 
 
-run([the_next_address_is_asked_where_the_first_is_silent, rubbish_ends_the_connection, a_program_that_throws_loses_no_message])
+def a_game_that_stood_still_connects():
+    async def whole():
+        async with StrangeServer(hello_s=0.2) as server:
+            watcher = await Watcher("godot").start(server.address, [WORLD], "stall")
+            try:
+                await watcher.until(lambda said: said.get("view") == WORLD and "tick" in said, "view")
+            finally:
+                await watcher.close()
+    if "godot" in KINDS:
+        asyncio.run(whole())
+
+
+run([the_next_address_is_asked_where_the_first_is_silent, rubbish_ends_the_connection, a_program_that_throws_loses_no_message,
+     a_game_that_stood_still_connects])

@@ -20,6 +20,8 @@ func _init():
 	client.connect("refused", self, "_on_refused")
 	client.connect("followed", self, "_on_followed")
 	client.open(parts[0], int(parts[1]))
+	if option == "stall": # as when a game loads a scene
+		OS.delay_msec(client.PATIENCE_MS + 500)
 
 
 func _on_closed(_client, why):

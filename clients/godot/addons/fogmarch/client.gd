@@ -262,6 +262,7 @@ func update():
 			_probe("hello", _hello, "_on_probe_hello")
 		else:
 			_request("hello", _hello, self, "_on_hello", null)
+			_since = Port.now_ms() # the game may have stood still, as when it loads a scene
 		_hello = null
 	elif state == SEEKING and Port.now_ms() - _since > Follow.NODE_PATIENCE_MS:
 		_lose("no answer in time")
