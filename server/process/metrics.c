@@ -365,6 +365,8 @@ static void write_relay(FILE *out, const fm_hub *hub)
         (double)numbers.bytes_in);
     one(out, "fogmarch_relay_held_bytes", "gauge", "Bytes that are held back by relay_delay_ticks.",
         (double)numbers.held_size);
+    one(out, "fogmarch_relay_pauses_total", "counter",
+        "Views that stood still because relay_delay_mib was full.", (double)numbers.pauses);
 }
 
 // How far the standby is, if this server has or had one; and whether this server is one.

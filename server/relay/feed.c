@@ -15,7 +15,7 @@
 #define RETRY_FIRST_NS (FM_NS_PER_S / 5)
 #define RETRY_LAST_NS  (2 * FM_NS_PER_S)
 #define MORE_AGAIN_NS  (5 * FM_NS_PER_S)
-#define HELD_SIZE_MAX  ((size_t)512 << 20) // delayed bytes of one view, beyond which it starts over
+#define ROOM_AGAIN_NS  (5 * FM_NS_PER_S) // after a view found no room for what is delayed
 
 // A delayed message.
 struct held {
@@ -56,6 +56,7 @@ struct fm_feed {
     char node[FM_UPSTREAM_ADDRESS_SIZE];  // where it was connected last
     bool has_moved;                       // the connection is no longer usable
     uint64_t retry_ns, wait_ns;
+    uint64_t room_ns; // no view begins before this time
 };
 
 #define NO_REQUEST UINT64_MAX
@@ -79,6 +80,23 @@ static void drop_held(fm_feed *feed, struct view *view)
     }
 }
 
+// All views share the room. The last quarter is for those that do not have their equal share yet,
+// so that a world with much to tell does not stop the others.
+static bool has_room(const fm_feed *feed, const struct view *view, size_t size)
+{
+    uint64_t room = feed->hub->config->relay_delay_mib << 20;
+    uint64_t all = feed->counts->held_size + size;
+    return all <= room &&
+           (all <= room - room / 4 || view->held_size + size <= room / feed->counts->views);
+}
+
+static bool has_room_to_begin(const fm_feed *feed, const struct view *view, uint64_t now_ns)
+{
+    uint64_t half = feed->hub->config->relay_delay_mib << 19;
+    return now_ns >= feed->room_ns && (feed->counts->held_size <= half || view->held == NULL);
+}
+
+// False: no memory, or no room.
 static bool hold(fm_feed *feed, struct view *view, fm_notification notification, uint64_t tick,
                  const msgpack_object *params)
 {
@@ -89,8 +107,7 @@ static bool hold(fm_feed *feed, struct view *view, fm_notification notification,
     msgpack_packer packer;
     msgpack_sbuffer_init(&held->bytes);
     msgpack_packer_init(&packer, &held->bytes, msgpack_sbuffer_write);
-    if (msgpack_pack_object(&packer, *params) != 0 ||
-        view->held_size + held->bytes.size > HELD_SIZE_MAX) {
+    if (msgpack_pack_object(&packer, *params) != 0 || !has_room(feed, view, held->bytes.size)) {
         msgpack_sbuffer_destroy(&held->bytes);
         free(held);
         return false;
@@ -149,6 +166,25 @@ static void unsubscribe(fm_feed *feed, struct view *view)
     }
 }
 
+// What is held back already is still shown. A view that has shown nothing yet is refused.
+static void pause_for_room(fm_feed *feed, struct view *view)
+{
+    static fm_log_site site;
+    fm_log_limited(&site, FM_LOG_WARNING,
+                   "no room for what is held back (relay_delay_mib): a view stands still",
+                   fm_log_text("world", feed->host->name), fm_log_uint("team", view->team));
+    feed->counts->pauses++;
+    feed->room_ns = fm_clock_now_ns() + ROOM_AGAIN_NS;
+    unsubscribe(feed, view);
+    view->request = NO_REQUEST; // an answer under way is dropped
+    view->stream = 0;
+    view->follows = false;
+    view->wanted = true;
+    if (!view->is_shown && view->held == NULL) {
+        answer(feed, view, FM_ERR_LIMIT);
+    }
+}
+
 static void remove_view(fm_feed *feed, struct view *view)
 {
     struct view **link = &feed->views;
@@ -159,6 +195,7 @@ static void remove_view(fm_feed *feed, struct view *view)
     unsubscribe(feed, view);
     drop_held(feed, view);
     answer(feed, view, FM_OK); // no one waits for it
+    feed->counts->views--;
     free(view);
 }
 
@@ -256,10 +293,7 @@ static void take_picture(fm_feed *feed, fm_notification notification, const msgp
     if (feed->hub->config->relay_delay_ticks == 0) {
         show(feed, view, notification, params);
     } else if (!hold(feed, view, notification, tick, params)) {
-        static fm_log_site site;
-        fm_log_limited(&site, FM_LOG_WARNING, "no room for what is held back: a view begins again",
-                       fm_log_text("world", feed->host->name), fm_log_uint("team", view->team));
-        begin_again(feed, view);
+        pause_for_room(feed, view);
     }
 }
 
@@ -400,7 +434,9 @@ static void subscribe_to_wanted(fm_feed *feed, uint64_t now_ns)
         return;
     }
     for (struct view *view = feed->views; view != NULL; view = view->next) {
-        if (view->wanted && view->request == NO_REQUEST) {
+        bool resumes = view->stream != 0 && view->follows;
+        if (view->wanted && view->request == NO_REQUEST &&
+            (resumes || has_room_to_begin(feed, view, now_ns))) {
             unsubscribe(feed, view);
             view->wanted = subscribe(feed, view) != FM_OK;
         }
@@ -500,6 +536,7 @@ static struct view *view_for(fm_feed *feed, const fm_job *job)
                               .wanted = true,
                               .request = NO_REQUEST};
         feed->views = view;
+        feed->counts->views++;
     }
     return view;
 }

@@ -7,7 +7,9 @@
 //
 // Subscriptions are of the whole map, dense: any rectangle is served from the scene. With a delay,
 // messages wait as bytes until the world is so many ticks further. They are decoded only then,
-// because decoding a dense delta needs the scene of the tick before.
+// because decoding a dense delta needs the scene of the tick before. When there is no room for one
+// more, the view is no longer subscribed to: what waits is shown, and once all of it is, or half of
+// the room is free, a keyframe begins it again.
 //
 // Threads: the event loop.
 
@@ -21,7 +23,9 @@ typedef struct fm_feed fm_feed;
 typedef struct fm_feed_counts {
     uint64_t keyframes, deltas; // taken from upstream
     uint64_t breaks;            // connections that were lost
-    uint64_t held_size;         // bytes that are delayed now
+    uint64_t held_size;         // bytes that are delayed now, relay_delay_mib at most
+    uint64_t views;             // that are there now
+    uint64_t pauses;            // of views that found no room for what is delayed
 } fm_feed_counts;
 
 /// @param counts  shared by all feeds; outlives them

@@ -715,6 +715,7 @@ fm_relay_numbers fm_relay_count(const fm_relay *relay)
         .keyframes = relay->counts.keyframes,
         .deltas = relay->counts.deltas,
         .held_size = relay->counts.held_size,
+        .pauses = relay->counts.pauses,
         .bytes_in = relay->bytes_in_before,
     };
     for (uint32_t i = 0; i < relay->source_count; i++) {

@@ -54,6 +54,7 @@ typedef struct fm_relay_numbers {
     uint64_t lost_total; // connections lost
     uint64_t keyframes, deltas;
     uint64_t held_size; // delayed bytes
+    uint64_t pauses;    // of views that found no room for what is delayed
     uint64_t bytes_in;
 } fm_relay_numbers;
 

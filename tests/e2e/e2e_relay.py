@@ -253,6 +253,58 @@ def delayed():
             until(lambda: metrics(port_file)["fogmarch_relay_held_bytes"] > 0, "what is held back")
 
 
+def march(admin, world, agents, there):
+    """Agents that never stand still: each tick tells of all of them."""
+    admin.call("agent.order", world=world, agents=agents, kind="move", goal=[there, there])
+    admin.call("world.step", world=world, ticks=2)
+
+
+def little_room():
+    """Two worlds of which one has more to tell in the time of the delay than there is room: it stands still at times,
+    the other does not. What was held back is shown all the same, and what comes later."""
+    source, delay = random.Random(seed()), 1000
+    with tempfile.TemporaryDirectory() as folder, Server(environment=TOKENS) as server:
+        port_file = os.path.join(folder, "port")
+        admin = connect(server)
+        small, others = make_war(admin, source)
+        large = admin.call("world.create", name="large", generator="open", width=128, height=128, paused=True,
+                           occupancy="none")["world"]
+        admin.call("team.create", world=large)
+        cells = [source.randrange(128) for _ in range(2 * 3000)]
+        agents = admin.call("agent.spawn", world=large, team=1, cells=cells, place="nearest")["agents"]
+        with Server("--relay-of", f"127.0.0.1:{server.port}", "--relay-token-file", token_file(folder),
+                    "--relay-delay-ticks", str(delay), "--relay-delay-mib", "1", "--metrics-listen", "127.0.0.1:0",
+                    "--metrics-port-file", port_file, environment=TOKENS) as relay:
+            until(lambda: knows(relay, small) and knows(relay, large), "the worlds")
+            until(lambda: metrics(port_file)["fogmarch_relay_keyframes_total"] > 1, "two keyframes")
+            pauses = 0
+            for i in range(400):
+                march(admin, large, agents, 127 * (i % 2))
+                admin.call("world.step", world=small, ticks=1)
+                numbers = metrics(port_file)
+                assert numbers["fogmarch_relay_held_bytes"] <= 1 << 20, numbers["fogmarch_relay_held_bytes"]
+                pauses = numbers["fogmarch_relay_pauses_total"]
+                if pauses > 0:
+                    break
+            assert pauses > 0, "all found room"
+            before = admin.call("world.info", world=large)["tick"]
+            views = [View(relay, world=world, encoding="dense") for world in (large, small)]
+            direct = [View(server, world=world, encoding="dense") for world in (large, small)]
+            admin.call("agent.order", world=large, agents=agents, kind="stop")
+            for world in (large, small):
+                admin.call("world.step", world=world, ticks=delay)
+            views[0].at(1)  # what was held back
+
+            def goes_on(world, shown, true):
+                admin.call("world.step", world=world, ticks=delay // 4)
+                true.pump()
+                shown.pump()
+                return (world == small or shown.tick > before) and shown.state() == true.state()
+
+            for world, shown, true in zip((large, small), views, direct):
+                until(lambda: goes_on(world, shown, true), lambda: f"tick {true.tick}: {shown.tick}")
+
+
 def metrics(port_file):
     with open(port_file) as file, urllib.request.urlopen(f"http://127.0.0.1:{int(file.read())}/metrics") as answer:
         lines = [line.rsplit(None, 1) for line in answer.read().decode().splitlines() if not line.startswith("#")]
@@ -352,4 +404,4 @@ def over_tls():
             assert "certificate" in wary.log(), wary.log()
 
 
-run([relaying, delayed, coming_back, limits_that_pass, over_tls])
+run([relaying, delayed, little_room, coming_back, limits_that_pass, over_tls])
