@@ -144,7 +144,8 @@ static void tell_waits(fm_hub *hub, bool all, bool is_safe)
 static void set_standby(fm_hub *hub)
 {
     bool waits = is_waited_for(hub);
-    fm_conductor_set_standby(hub->conductor, hub->shipping != NULL, waits);
+    bool in_step = hub->shipping != NULL && hub->shipping->state == FM_SHIPPING_IN_STEP;
+    fm_conductor_set_standby(hub->conductor, hub->shipping != NULL, waits, in_step);
     tell_waits(hub, !waits, true);
 }
 

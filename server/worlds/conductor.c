@@ -70,10 +70,12 @@ uint64_t fm_conductor_nudge(fm_conductor *conductor)
     return fm_mailbox_nudge(&conductor->mailbox);
 }
 
-void fm_conductor_set_standby(fm_conductor *conductor, bool has_standby, bool waits_for_it)
+void fm_conductor_set_standby(fm_conductor *conductor, bool has_standby, bool waits_for_it,
+                              bool is_in_step)
 {
     atomic_store(&conductor->mailbox.has_standby, has_standby);
     atomic_store(&conductor->mailbox.waits_for_copies, waits_for_it);
+    atomic_store(&conductor->mailbox.is_in_step, is_in_step);
     if (conductor->journals != NULL) {
         fm_journals_look_again(conductor->journals);
     }

@@ -77,7 +77,10 @@ fm_host_summary fm_conductor_summary(fm_conductor *conductor, const fm_host *hos
 
 /// Says whether a standby gets what is committed, and whether what is sent waits until it has it
 /// (host->copies.copied). Called as well when that has grown. Any thread.
-void fm_conductor_set_standby(fm_conductor *conductor, bool has_standby, bool waits_for_it);
+///
+/// @param is_in_step  whether it keeps up; without one that does, what waits may wait for long
+void fm_conductor_set_standby(fm_conductor *conductor, bool has_standby, bool waits_for_it,
+                              bool is_in_step);
 
 /// The writer of the worlds' journals; NULL: they have none.
 fm_journals *fm_conductor_journals(const fm_conductor *conductor);

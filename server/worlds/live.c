@@ -125,10 +125,19 @@ static bool is_carried_on(const fm_config *config, const fm_host *host)
            !fm_recording_stands_still(config, host);
 }
 
-// A journal that is too far behind blocks everything; a step or order blocks the jobs after it.
+// Whether the next job is one that may be done, and told of, while the journal is behind.
+static bool is_next_harmless(const fm_host *host)
+{
+    const fm_job *next = (const fm_job *)host->backlog.first;
+    return next != NULL && fm_job_kinds[next->kind].is_harmless;
+}
+
+// A journal that is too far behind blocks all that is not harmless; a step or order blocks the jobs
+// after it.
 static bool holds_up_jobs(const fm_config *config, const fm_host *host)
 {
-    return host->step != NULL || is_carried_on(config, host) || fm_recording_is_behind(host);
+    return host->step != NULL || is_carried_on(config, host) ||
+           (fm_recording_is_behind(host) && !is_next_harmless(host));
 }
 
 static void prepare(fm_mailbox *mailbox, fm_host *host)

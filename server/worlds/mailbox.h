@@ -24,6 +24,7 @@ typedef struct fm_mailbox {
     // server/streams/shipping.h sets them.
     atomic_bool has_standby;      // there is one: it gets what is committed
     atomic_bool waits_for_copies; // nothing is sent before the standby has it
+    atomic_bool is_in_step;       // the standby is there and keeps up
 
     pthread_mutex_t lock; // guards what follows, and the group `mail` of every host
     pthread_cond_t arrived;

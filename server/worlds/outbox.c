@@ -21,18 +21,26 @@ void fm_outbox_close(fm_job *job, fm_status status)
     fm_shares_note_done(job);
 }
 
-// `stats` is answered even while the journal cannot be written: it says why. The end of a watch
-// tells nobody anything, and must not pile up until the disk works.
-static bool is_told_at_once(const fm_job *job)
+// Nothing will be released before a standby comes (replica_missing: block).
+static bool waits_in_vain(const fm_mailbox *mailbox)
+{
+    return atomic_load(&mailbox->waits_for_copies) && !atomic_load(&mailbox->is_in_step);
+}
+
+// `stats` is answered even while the journal cannot be written, or there is no standby that nothing
+// is sent without: it says why. The end of a watch tells nobody anything, and must not pile up
+// until the disk works.
+static bool is_told_at_once(const fm_mailbox *mailbox, const fm_job *job)
 {
     return job->kind == FM_JOB_UNWATCH ||
-           (fm_job_kinds[job->kind].is_harmless && fm_recording_is_watched(job->host));
+           (fm_job_kinds[job->kind].is_harmless &&
+            (fm_recording_is_watched(job->host) || waits_in_vain(mailbox)));
 }
 
 void fm_outbox_finish(fm_mailbox *mailbox, fm_job *job, fm_status status)
 {
     fm_outbox_close(job, status);
-    if (is_told_at_once(job)) {
+    if (is_told_at_once(mailbox, job)) {
         fm_mailbox_emit(mailbox, &job->event, &job->event);
     } else {
         fm_outbox_emit(mailbox, job->host, &job->event);

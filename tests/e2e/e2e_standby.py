@@ -14,6 +14,7 @@ import sqlite3
 import subprocess
 import tempfile
 import threading
+import time
 
 from fogmarch_server import RequestError, Server, run, seed, until
 
@@ -174,6 +175,32 @@ def a_promotion_that_fails(pair):
         assert other.call("standby.promote") == {"epoch": 1, "worlds": 1}
         info = other.call("world.info", world=world)
         assert (info["tick"], info["digest"]) == (tick, digest), (info, tick, digest)
+
+
+def still(admin, world):
+    before = admin.call("stats", world=world)["world"]["tick"]
+    time.sleep(0.2)  # ten ticks
+    return admin.call("stats", world=world)["world"]["tick"] == before
+
+
+def stats_while_nothing_is_sent(pair):
+    """While the standby is away and all answers wait for it, stats are told: they say how much waits."""
+    flags = ("--durability", "replica")
+    with pair.primary(*flags) as one:
+        with pair.standby(one.port) as two:
+            admin = one.admin()
+            wait_in_step(admin)
+            world, team, agents = make_world(admin)
+            two.kill()
+        until(lambda: admin.call("standby.status")["durability"] == "blocked", "the loss")
+        with one.admin() as other:
+            other.send("agent.spawn", world=world, team=team, cells=[3, 3])  # not answered before there is a standby
+            until(lambda: admin.call("stats", world=world)["world"]["agents"] == 21, "stats")
+            # Once too many ticks wait, the world stands still. That can be seen, too.
+            until(lambda: still(admin, world), "the world to stand still")
+        with pair.standby(one.port):
+            wait_in_step(admin)
+            assert admin.call("agent.spawn", world=world, team=team, cells=[4, 4])["agents"]
 
 
 def ended_as_replaced(server):
@@ -400,5 +427,5 @@ def each(case):
 
 if __name__ == "__main__":
     seed()
-    run([each(case) for case in (promote, a_promotion_that_fails, told_that_it_was_replaced, away, over_tls, refused,
+    run([each(case) for case in (promote, a_promotion_that_fails, stats_while_nothing_is_sent, told_that_it_was_replaced, away, over_tls, refused,
                              changes_of_tokens_are_bounded)])
