@@ -185,7 +185,8 @@ static void views_that_nobody_waits_for_do_not_pile_up(void **state)
     }
     assert_true(atomic_load(&host()->jobs_waiting) <=
                 2 * (4 * FM_WATCHES_MAX + scene.config.inbox_commands_max));
-    fm_conductor_set_standby(fm_live_hub()->conductor, false, false, false); // nothing waits for it now
+    fm_conductor_set_standby(fm_live_hub()->conductor, false, false,
+                             false); // nothing waits for it now
     fm_live_sleep(100);
     put_world();
     ask(FM_METHOD_SUBSCRIBE);
