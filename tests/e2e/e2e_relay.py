@@ -13,6 +13,7 @@ import os
 import random
 import signal
 import socket
+import subprocess
 import tempfile
 import time
 import urllib.request
@@ -236,6 +237,10 @@ def delayed():
             direct = View(server, world=world).at(0)
             shown = {direct.tick: copy.deepcopy(direct.state())}
             until(lambda: metrics(port_file)["fogmarch_relay_keyframes_total"] > 0, "a keyframe before anybody asks")
+            told = subprocess.run([os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch"), "stats",
+                                   "--connect", f"127.0.0.1:{relay.port}"], capture_output=True, text=True,
+                                  env={**os.environ, "FOGMARCH_TOKEN": LOOKER})
+            assert told.returncode == 0 and "uptime_ms" in told.stdout and "relay" in told.stderr, told
             late = None
             for _ in range(14):
                 play(admin, source, world, agents)

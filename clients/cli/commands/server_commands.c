@@ -65,15 +65,36 @@ static uint64_t world_to_tell_of(fm_cli *cli)
     return worlds.count == 1 ? fm_object_uint(&worlds.elements[0], "world", 0) : 0;
 }
 
-static int run_stats(fm_cli *cli)
+// A relay has no counters of worlds: without a named one, its own are printed, and who has the
+// rest.
+static const msgpack_object *call_stats(fm_cli *cli)
 {
-    fm_cli_connect(cli);
+    const msgpack_object *result;
     uint64_t world = world_to_tell_of(cli);
     if (world > 0) {
         fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
     }
     fm_cli_pack_options(cli);
-    const msgpack_object *result = fm_cli_call(cli, FM_METHOD_STATS);
+    if (world == 0 || fm_cli_value(cli, "world") != NULL || fm_cli_value(cli, "teams") != NULL) {
+        return fm_cli_call(cli, FM_METHOD_STATS);
+    }
+    fm_status status =
+        fm_client_call_patiently(cli->client, FM_METHOD_STATS, &cli->params, &result);
+    fm_params_clear(&cli->params);
+    if (status == FM_ERR_DENIED) {
+        fprintf(stderr, "fogmarch: %s\n", fm_client_error_last(cli->client)->message);
+        return fm_cli_call(cli, FM_METHOD_STATS);
+    }
+    if (status != FM_OK) {
+        fm_cli_die_of_client(cli);
+    }
+    return result;
+}
+
+static int run_stats(fm_cli *cli)
+{
+    fm_cli_connect(cli);
+    const msgpack_object *result = call_stats(cli);
     if (fm_cli_print_json(cli, result)) {
         return 0;
     }
@@ -118,7 +139,8 @@ const fm_cli_command fm_cli_stats = {
     .summary = "print the counters of the server, or of a world too",
     .details =
         "Prints counters since the start: the server's and those of a world, unless there are\n"
-        "many and none is named: tick times, orders by their end, searches, memory.\n"
+        "many and none is named: tick times, orders by their end, searches, memory. A relay\n"
+        "has only its own.\n"
         "What is 0 is left out; --all and --json have it. Times are in milliseconds, memory in\n"
         "bytes. stages_ms are means; `commands` is what was done for the world between ticks.\n"
         "conflicts are where units met, not faults: waited for another, stepped around it,\n"
