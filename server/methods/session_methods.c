@@ -109,6 +109,7 @@ static bool take_ticket(fm_session *session, const fm_value *text)
     session->role = ticket.role;
     session->seat = ticket.seat;
     session->has_token = session->is_vouched = ticket.has_token;
+    session->vouched_until_s = ticket.expires_s;
     memcpy(session->token_hash, ticket.token_hash, sizeof session->token_hash);
     return true;
 }

@@ -670,6 +670,10 @@ void fm_session_ticket(const fm_session *session, char text[FM_TICKET_TEXT_SIZE]
                         .role = session->role,
                         .seat = session->seat,
                         .expires_s = fm_clock_unix_s() + FM_TICKET_LASTS_S};
+    // Only a node that knows the token makes its tickets last: nobody else hears of its end.
+    if (session->is_vouched && grant == NULL && session->vouched_until_s < ticket.expires_s) {
+        ticket.expires_s = session->vouched_until_s;
+    }
     memcpy(ticket.token_hash, session->token_hash, sizeof ticket.token_hash);
     fm_ticket_make(&hub->secrets, &ticket, text);
 }

@@ -81,6 +81,7 @@ struct fm_session {
     bool has_token;  // it was opened with the token of this hash, now or before it was resumed
     uint8_t token_hash[FM_TOKEN_HASH_SIZE];
     bool is_vouched; // another node knows that token, and this one does not: it came with a ticket
+    uint64_t vouched_until_s; // Unix time; tickets for it end then
 
     fm_address *address;
     fm_meter meters[FM_METER_COUNT];

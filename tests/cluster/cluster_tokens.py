@@ -9,9 +9,11 @@ Method  two nodes and etcd on loopback, one file of tokens; clients that know on
         given.
 """
 
+import base64
 import os
 import signal
 import sys
+import time
 
 import cluster
 from cluster import Etcd, Node, RequestError, is_here, move, until
@@ -23,6 +25,7 @@ import fogmarch  # noqa: E402
 cluster.skip_without_etcd()
 
 ADMIN = "an-admin-of-both-nodes"
+LONELY = "an-observer-of-one-node-only"
 OLD, NEW = "the-old-secret-of-all", "the-new-secret-of-all"
 
 
@@ -172,6 +175,50 @@ def tickets_lead_to_the_next_node(both, world):
     player.close(), guest.close()
 
 
+def ticket_of(client, world):
+    """What `moved` says once the world has gone from the client's node."""
+    told = []
+
+    def has_moved():
+        try:
+            client.call("stats", world=world)
+        except RequestError as error:
+            told.append(error.sent["ticket"])
+        return told
+
+    until(has_moved, "the world to go")
+    return told[0]
+
+
+def expires_s(ticket):
+    """Unix time: bytes 24 to 31 of what is signed."""
+    return int.from_bytes(base64.urlsafe_b64decode(ticket + "=" * (-len(ticket) % 4))[24:32], "little")
+
+
+def a_ticket_is_not_renewed_where_its_token_is_unknown(both, world):
+    """One node alone knows a token, so no other hears of its end: a ticket from there lasts no longer than that which
+    the client came with. The world is on b."""
+    (a, b), (one, other) = both.nodes, both.admins
+    count = a.log().count("tokens read again")
+    with open(both.tokens, "a") as file:
+        file.write(f"observer {LONELY}\n")
+    a.process.send_signal(signal.SIGHUP)
+    until(lambda: a.log().count("tokens read again") > count, "the tokens to be read")
+    watcher = hello(a, token=LONELY)[0]
+    first = ticket_of(watcher, world)
+    assert refused(b, token=LONELY) == "denied"
+    guest, welcome = hello(b, ticket=first)
+    assert welcome["role"] == "observer", welcome
+    time.sleep(2.1)
+    move(other, world, "a")
+    second = ticket_of(guest, world)
+    assert expires_s(second) <= expires_s(first), (expires_s(first), expires_s(second))
+    move(one, world, "b")
+    assert expires_s(ticket_of(watcher, world)) > expires_s(first), "one that knows it renews"
+    until(lambda: is_here(other, world), "the world to be on b")
+    watcher.close(), guest.close()
+
+
 def a_client_goes_by_its_ticket(both, world):
     """The world is on b and comes back; the client has nothing but the ticket from `moved`."""
     a, b = both.nodes
@@ -223,6 +270,7 @@ def a_cluster_with_a_secret():
             seats_end_with_their_world(both, etcd)
             secrets_are_changed(both)
             tickets_lead_to_the_next_node(both, world)
+            a_ticket_is_not_renewed_where_its_token_is_unknown(both, world)
             a_client_goes_by_its_ticket(both, world)
             who_ends_says_where_its_worlds_are(both, world)
         finally:
