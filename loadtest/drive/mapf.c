@@ -88,7 +88,7 @@ static fm_status read_map(struct play *play)
 static fm_status read_problems(struct play *play)
 {
     char *text = NULL;
-    size_t size;
+    size_t size = 0;
     fm_text_error error;
     fm_status status = read_file(play, play->options->scen, &text, &size);
     if (status == FM_OK) {
