@@ -33,7 +33,8 @@ static void sign(const uint8_t *key, const uint8_t *body, size_t size, uint8_t m
     crypto_generichash(mac, MAC_SIZE, body, size, key, FM_SECRET_KEY_SIZE);
 }
 
-// Two tickets of one second have the same nonce, but then also the same role and seat.
+// Bytes 3 to 7 are random: two tickets of one second for one seat would have the same nonce, and the
+// two together would tell how the hashes of their tokens differ.
 void fm_ticket_make(const fm_secrets *secrets, const fm_ticket *ticket,
                     char text[FM_TICKET_TEXT_SIZE])
 {
@@ -44,6 +45,7 @@ void fm_ticket_make(const fm_secrets *secrets, const fm_ticket *ticket,
     bytes[1] =
         (uint8_t)((ticket->has_token ? HAS_TOKEN : 0) | (ticket->is_created ? IS_CREATED : 0));
     bytes[2] = (uint8_t)ticket->role;
+    randombytes_buf(bytes + 3, 5);
     fm_bytes_put_u64(bytes + 8, ticket->seat.team);
     fm_bytes_put_u64(bytes + 16, ticket->seat.number);
     fm_bytes_put_u64(bytes + 24, ticket->expires_s);

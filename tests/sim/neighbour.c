@@ -121,11 +121,12 @@ void sim_neighbour_note_sure(fm_world_log_store *store, uint64_t until_ns)
 // Without the lock: no task is between two of its steps that matter here.
 static const struct log_world *peek(const fm_world_log_store *store, uint64_t number)
 {
-    const struct log_world *world = store->worlds;
-    while (world != NULL && world->number != number) {
-        world = world->next;
+    for (uint32_t i = 0; i < store->world_count; i++) {
+        if (store->worlds[i]->number == number) {
+            return store->worlds[i];
+        }
     }
-    return world;
+    return NULL;
 }
 
 static bool is_text(const sim_etcd_key *key, const char *text)
