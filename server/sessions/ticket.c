@@ -33,8 +33,8 @@ static void sign(const uint8_t *key, const uint8_t *body, size_t size, uint8_t m
     crypto_generichash(mac, MAC_SIZE, body, size, key, FM_SECRET_KEY_SIZE);
 }
 
-// Bytes 3 to 7 are random: two tickets of one second for one seat would have the same nonce, and the
-// two together would tell how the hashes of their tokens differ.
+// Bytes 3 to 7 are random: two tickets of one second for one seat would have the same nonce, and
+// the two together would tell how the hashes of their tokens differ.
 void fm_ticket_make(const fm_secrets *secrets, const fm_ticket *ticket,
                     char text[FM_TICKET_TEXT_SIZE])
 {
