@@ -223,6 +223,17 @@ static void set_one(fm_world *world, const fm_command *command, uint32_t i)
     fm_agent_mark_set(world, agent, FM_MARK_REHASH);
 }
 
+// Joint plans are made for units as they are, and for all of a team.
+static void drop_jams(fm_world *world, const fm_command *command)
+{
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        fm_jam_drop(world, fm_world_find(world, command->agents[i])->team);
+    }
+    if (command->set & FM_SET_TEAM) {
+        fm_jam_drop(world, command->new_team);
+    }
+}
+
 void fm_units_set(fm_world *world, const fm_command *command, fm_command_result *result)
 {
     result->status = check_set(world, command);
@@ -241,7 +252,7 @@ void fm_units_set(fm_world *world, const fm_command *command, fm_command_result 
         return;
     }
     if (command->set & (FM_SET_CLASS | FM_SET_TEAM)) {
-        fm_jam_drop_all(world); // they are made for units of one class and team
+        drop_jams(world, command);
     }
     for (uint32_t i = 0; i < command->agent_count; i++) {
         set_one(world, command, i);

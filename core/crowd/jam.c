@@ -435,17 +435,23 @@ static struct fm_jam *begin(struct attendance *a, const struct fm_agent *first)
     return jam;
 }
 
+// What is left of all teams is counted again in the next tick.
+void fm_jam_drop(fm_world *world, uint32_t number)
+{
+    struct fm_team *team = fm_team_of(world, number);
+    team->stuck_left = team->stuck_next = 0;
+    fm_escorts_drop(world, team);
+    while (team->jams != NULL) {
+        drop(world, team->jams);
+    }
+}
+
 void fm_jam_drop_all(fm_world *world)
 {
     world->crowd.jams_left = world->crowd.jam_team = 0;
     world->crowd.jam_debt = 0;
     for (uint32_t i = 0; i < world->teams.count; i++) {
-        struct fm_team *team = &world->teams.list[i];
-        team->stuck_left = team->stuck_next = 0;
-        fm_escorts_drop(world, team);
-        while (team->jams != NULL) {
-            drop(world, team->jams);
-        }
+        fm_jam_drop(world, i + 1);
     }
 }
 

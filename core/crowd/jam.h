@@ -47,5 +47,8 @@
 /// @return the work done
 uint64_t fm_jam_attend(fm_world *world, fm_workers *workers, uint64_t work);
 
+/// Ends the work on a team's jams. Nothing happens when there is none.
+void fm_jam_drop(fm_world *world, uint32_t team);
+
 /// Ends the work on all jams. Nothing happens when there is none.
 void fm_jam_drop_all(fm_world *world);

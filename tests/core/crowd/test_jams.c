@@ -680,6 +680,37 @@ static void many_jams_share_the_budget(void **state)
     fm_workers_destroy(workers);
 }
 
+// A unit that becomes another team's ends the joint searches of both teams, and of no other.
+static void a_change_ends_the_jams_of_its_teams(void **state)
+{
+    (void)state;
+    enum {
+        TEAMS = 4
+    };
+    many_jams(&stage, TEAMS);
+    uint32_t busy = 0;
+    for (uint32_t tick = 0; tick < 1000 && busy < TEAMS; tick++) {
+        crowd_tick(&stage, NULL);
+        busy = 0;
+        for (uint32_t team = 1; team <= TEAMS; team++) {
+            busy += fm_team_of(stage.world, team)->jam_count > 0;
+        }
+    }
+    assert_int_equal(busy, TEAMS);
+    fm_command turn = {.kind = FM_COMMAND_SET,
+                       .set = FM_SET_TEAM,
+                       .agents = &stage.units[0],
+                       .agent_count = 1,
+                       .new_team = 2};
+    fm_command_result result = {.status = FM_OK};
+    fm_world_apply(stage.world, &turn, &result);
+    assert_int_equal(result.status, FM_OK);
+    for (uint32_t team = 1; team <= TEAMS; team++) {
+        assert_int_equal(fm_team_of(stage.world, team)->jam_count > 0, team > 2);
+    }
+    crowd_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -702,6 +733,7 @@ int main(void)
         cmocka_unit_test(blocked_orders_end_where_the_rules_say_so),
         cmocka_unit_test(a_stream_that_moves_blocks_nobody),
         cmocka_unit_test(many_jams_share_the_budget),
+        cmocka_unit_test(a_change_ends_the_jams_of_its_teams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
