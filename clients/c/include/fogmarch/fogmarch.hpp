@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <string>
@@ -571,7 +572,14 @@ class Client
             params.set(FM_FIELD_RECT,
                        std::vector<std::uint64_t>{rect.x, rect.y, rect.width, rect.height});
         }
-        send(FM_METHOD_SUBSCRIBE, params, [this](const Answer &answer) { on_subscribed(answer); });
+        if (!send(FM_METHOD_SUBSCRIBE, params,
+                  [this](const Answer &answer) { on_subscribed(answer); })) {
+            to_ask_.pop_front();
+            end(view, "its subscribe could not be sent");
+            if (!to_ask_.empty()) {
+                send_subscribe();
+            }
+        }
     }
 
     void on_subscribed(const Answer &answer)
@@ -609,15 +617,24 @@ class Client
         }
     }
 
+    // Not only the last one: a server may have answered with another number than it used before.
+    void forget_numbers(const View &view)
+    {
+        for (auto one = by_number_.begin(); one != by_number_.end();) {
+            one = one->second == &view ? by_number_.erase(one) : std::next(one);
+        }
+    }
+
     void adopt(View &view, std::uint64_t subscription)
     {
+        forget_numbers(view);
         fm_mirror_resume(&view.mirror_, subscription);
         by_number_[subscription] = &view;
     }
 
     void end(View &view, const std::string &why)
     {
-        by_number_.erase(view.mirror_.subscription);
+        forget_numbers(view);
         if (!view.is_over_ && view.on_ended) {
             view.is_over_ = true;
             view.on_ended(why);
@@ -674,7 +691,7 @@ class Client
             return;
         }
         send_unsubscribe(view);
-        by_number_.erase(view.mirror_.subscription);
+        forget_numbers(view);
         fm_mirror_fini(&view.mirror_);
         fm_mirror_init(&view.mirror_, 0, &View::ops(), &view);
         view.starts_over_ = true;
@@ -693,7 +710,7 @@ class Client
                          [view](const std::unique_ptr<View> &one) { return one.get() == view; });
         std::unique_ptr<View> released = std::move(*found);
         views_.erase(found);
-        by_number_.erase(released->mirror_.subscription);
+        forget_numbers(*released);
         return released;
     }
 
