@@ -104,11 +104,12 @@ void fm_node_note_world(fm_node *node, const fm_node_world *world)
                                 ? realloc(directory->worlds, size)
                                 : NULL;
     if (worlds != NULL) { // else the next read finds it
+        directory->worlds = worlds;
         uint32_t place = place_of(directory, world->number);
         memmove(worlds + place + 1, worlds + place,
                 (directory->world_count++ - place) * sizeof *worlds);
         worlds[place] = *world;
-        directory->worlds = worlds;
+        fm_node_count_arriving(directory, world->to, 1);
     }
 }
 
