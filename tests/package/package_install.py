@@ -30,7 +30,7 @@ zmodload zsh/zpty
 zpty shell zsh -f -i
 zpty -w shell "PROMPT=; fpath=($1 \$fpath); autoload -U compinit; compinit -u -D; stty -echo"
 zpty -w shell 'compadd() { if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; else
-local -a hits; builtin compadd -O hits "$@"; print -l -- MATCH:$^hits:END; fi }; echo READY'
+local -a hits; builtin compadd -O hits "$@"; print -l -- MATCH:$^hits:END; fi }; echo REA\DY' # the terminal may echo this line, too
 zpty -r shell line '*READY*'
 zpty -n -w shell "$2"$'\t'
 zpty -r shell line '*MATCH:*:END*' && print -r -- "$line"
