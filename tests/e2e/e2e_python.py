@@ -7,9 +7,12 @@ Method  the library against the tests' own client and mirror, which share no cod
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
+import threading
 
+import msgpack
 from fogmarch_server import Server, run
 from mirror import Mirror
 
@@ -177,6 +180,36 @@ def a_node_that_ends_with_its_last_answer_is_left():
     asyncio.run(follow())
 
 
+CARELESS = """
+import asyncio, sys
+import fogmarch
+
+async def main():
+    client = await fogmarch.connect(sys.argv[1])
+    print(client.welcome["node"])
+
+asyncio.run(main())
+"""
+
+
+def a_program_in_a_cluster_ends_without_close():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        def serve():
+            connection, _ = listener.accept()
+            with connection:
+                unpacker = msgpack.Unpacker()
+                while data := connection.recv(1 << 16):
+                    unpacker.feed(data)
+                    for _, number, _, _ in unpacker:
+                        connection.sendall(msgpack.packb([1, number, None, {"node": "a", "resume": ""}]))
+        node = threading.Thread(target=serve)
+        node.start()
+        done = subprocess.run([sys.executable, "-B", "-c", CARELESS, "127.0.0.1:%d" % listener.getsockname()[1]],
+                              env={**os.environ, "PYTHONPATH": CLIENTS}, capture_output=True, text=True, timeout=120)
+        node.join()
+    assert (done.returncode, done.stdout, done.stderr) == (0, "a\n", ""), done
+
+
 def errors_and_ends():
     with Server(environment={"FOGMARCH_TOKEN": "correct-horse-battery"}) as server:
         address = f"127.0.0.1:{server.port}"
@@ -289,5 +322,5 @@ def a_stranger_to_the_protocol():
 
 if __name__ == "__main__":
     run([mirrors_agree, lost_and_found, a_keyframe_names_those_that_have_left,
-         a_node_that_ends_with_its_last_answer_is_left, errors_and_ends, the_explorer_explores,
-         the_patrol_follows_strangers, a_stranger_to_the_protocol])
+         a_node_that_ends_with_its_last_answer_is_left, a_program_in_a_cluster_ends_without_close, errors_and_ends,
+         the_explorer_explores, the_patrol_follows_strangers, a_stranger_to_the_protocol])

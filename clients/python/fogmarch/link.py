@@ -126,7 +126,6 @@ class Link:
 
     async def _read(self) -> None:
         messages = Messages()
-        reason = "the server sent what this client cannot handle"
         try:
             while data := await self._read_some():
                 for message in messages.take(data):
@@ -136,8 +135,10 @@ class Link:
             reason = f"the server is gone: {error}"
         except NoMessage as error:
             reason = str(error)
-        finally:  # in any case: nobody waits for ever
-            self.over(reason)
+        except Exception:  # nobody waits for ever; a program that ends cancels, and looks for no other node
+            self.over("the server sent what this client cannot handle")
+            raise
+        self.over(reason)
 
     async def _read_some(self) -> bytes:
         """Empty: the server has disconnected. Raises OSError, also when it is silent."""
