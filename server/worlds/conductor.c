@@ -250,11 +250,11 @@ static fm_job *take_end(fm_host *host)
     fm_job *end = NULL;
     fm_events before = {0};
     while (host->backlog.first != NULL) {
-        fm_event *event = fm_events_pop(&host->backlog);
-        if (((fm_job *)event)->kind == FM_JOB_REMOVE) {
-            end = (fm_job *)event;
+        fm_job *job = fm_shares_take(host);
+        if (job->kind == FM_JOB_REMOVE) {
+            end = job;
         } else {
-            fm_events_append(&before, event);
+            fm_events_append(&before, &job->event);
         }
     }
     host->backlog = before;
@@ -305,7 +305,7 @@ static void run_backlog(fm_conductor *conductor, fm_host *host, uint64_t begun_n
         if (is_enough(conductor, done, begun_ns, now_ns)) {
             break;
         }
-        fm_job *job = (fm_job *)fm_events_pop(&host->backlog);
+        fm_job *job = fm_shares_take(host);
         fm_shares_begin(job);
         if (job->kind == FM_JOB_REMOVE) {
             remove_host(conductor, job);
@@ -342,7 +342,7 @@ static void take_posted(fm_conductor *conductor)
     fm_host *host;
     while ((host = fm_mailbox_take(&conductor->mailbox)) != NULL) {
         if (((fm_job *)host->backlog.first)->kind == FM_JOB_ADD) {
-            add_host(conductor, (fm_job *)fm_events_pop(&host->backlog), fm_clock_now_ns());
+            add_host(conductor, fm_shares_take(host), fm_clock_now_ns());
         }
     }
 }

@@ -27,7 +27,7 @@
 #define FM_HOST_COPIES_MAX   4u    // maps of one world of which its queries keep copies
 #define FM_JOURNAL_FILE_SIZE 256u  // bytes of a journal's name in its folder, NUL included
 
-#define FM_SHARES_MAX 256u // who may ask for much is counted apart
+#define FM_SHARES_MAX 256u // holders that are counted apart, teams and tokens, see shares.h
 
 typedef struct fm_scene fm_scene;
 
@@ -136,10 +136,11 @@ typedef struct fm_host_shared {
     uint64_t tick_known, digest_known; // with holds_back: the last tick that may be sent
 } fm_host_shared;
 
-// server/worlds/shares.h: what who has asked for.
+// server/worlds/shares.h: what each holder has asked for, by its place.
 typedef struct fm_host_shares {
     atomic_uint waiting[FM_SHARES_MAX]; // jobs, of those in fm_host.jobs_waiting. Both threads'
-    uint64_t used[FM_SHARES_MAX];       // work, in turns. The conductor's, as is
+    uint64_t used[FM_SHARES_MAX];       // work, in turns. The conductor's, as are
+    fm_job *last[FM_SHARES_MAX + 1];    // in the backlog; the last one of who has no share
     uint64_t turn;                      // of the jobs that are done now
 } fm_host_shares;
 

@@ -380,6 +380,7 @@ void fm_jobs_abandon(fm_mailbox *mailbox, fm_host *host, fm_status status)
 {
     fm_events backlog = host->backlog;
     host->backlog = (fm_events){0};
+    memset(host->shares.last, 0, sizeof host->shares.last); // they are in it
     fm_queries_abandon(mailbox, host, status);
     fm_playback_abandon(mailbox, host, status);
     fm_trace_abandon(host);

@@ -64,7 +64,8 @@ void fm_mailbox_stop(fm_mailbox *mailbox);
 
 // ---- the conductor's side ----------------------------------------------------------------------
 
-/// Moves the inbox of one world to its backlog. @return that world; NULL: all inboxes are empty
+/// Moves the inbox of one world to its backlog, each job to where its turn is (shares.h). @return
+/// that world; NULL: all inboxes are empty
 fm_host *fm_mailbox_take(fm_mailbox *mailbox);
 
 /// Ends a turn: sleeps until something was posted, stop or nudge was called, or `until_ns`.

@@ -8,6 +8,7 @@
 #include "server/worlds/outbox.h"
 #include "server/worlds/publish.h"
 #include "server/worlds/queries.h"
+#include "server/worlds/shares.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -115,16 +116,16 @@ static void take_newer(fm_mailbox *mailbox, fm_host *host)
     if (!fm_host_is_seeking(host)) {
         return;
     }
-    fm_events backlog = host->backlog;
-    host->backlog = (fm_events){0};
-    while (backlog.first != NULL) {
-        fm_job *job = (fm_job *)fm_events_pop(&backlog);
+    fm_events others = {0};
+    while (host->backlog.first != NULL) {
+        fm_job *job = fm_shares_take(host);
         if (job->kind == FM_JOB_SEEK) {
             fm_playback_seek(mailbox, host, job);
         } else {
-            fm_events_append(&host->backlog, &job->event);
+            fm_events_append(&others, &job->event);
         }
     }
+    host->backlog = others;
 }
 
 static void answer_seeks(fm_mailbox *mailbox, fm_host *host, fm_status status)

@@ -9,9 +9,17 @@
 #define LOOK_UNITS     16u // a look into searches, or at all agents
 #define TURN_OF_ENDING UINT64_MAX
 
+// Teams have one half of the places, tokens the other: else a token could have a team's for good.
 static uint32_t place_of(const fm_job *job)
 {
-    return (uint32_t)(job->holder % FM_SHARES_MAX);
+    uint32_t half = FM_SHARES_MAX / 2;
+    return (job->holder >> 63 != 0 ? half : 0) + (uint32_t)(job->holder % half);
+}
+
+static fm_job **last_of(const fm_job *job)
+{
+    uint32_t place = job->holder == 0 ? FM_SHARES_MAX : place_of(job);
+    return &job->host->shares.last[place];
 }
 
 bool fm_shares_have_room(const fm_job *job, uint64_t places)
@@ -35,11 +43,18 @@ void fm_shares_note_done(const fm_job *job)
     }
 }
 
+// Whether a player sees a place is found by a look at all of its units.
+static uint64_t work_of_command(const fm_command *command)
+{
+    bool looks = command->kind == FM_COMMAND_BUILD || command->kind == FM_COMMAND_DEMOLISH;
+    return looks ? LOOK_UNITS : 1 + command->agent_count / AGENTS_A_UNIT;
+}
+
 static uint64_t work_of(const fm_job *job)
 {
     switch (job->kind) {
     case FM_JOB_COMMAND:
-        return 1 + job->command.command.agent_count / AGENTS_A_UNIT;
+        return work_of_command(&job->command.command);
     case FM_JOB_UNITS:
         return 1 + job->units.count / REPORTS_A_UNIT;
     case FM_JOB_STATS:
@@ -82,21 +97,33 @@ static uint64_t take_turn(const fm_job *job)
     return turn;
 }
 
-// Behind all whose turn is not later. Mostly that is the end.
+// Behind all whose turn is not later. Mostly that is the end. Else it is looked for from the last
+// job in the backlog with the same place on: its turn is not later, and in between lie only jobs of
+// as many turns as one holder has taken meanwhile, however long the backlog is.
 void fm_shares_queue(fm_job *job)
 {
     fm_events *backlog = &job->host->backlog;
+    fm_job **last = last_of(job);
     job->turn = take_turn(job);
     if (backlog->first == NULL || ((const fm_job *)backlog->last)->turn <= job->turn) {
         fm_events_append(backlog, &job->event);
-        return;
+    } else {
+        fm_event **link = *last == NULL ? &backlog->first : &(*last)->event.next;
+        while (((const fm_job *)*link)->turn <= job->turn) {
+            link = &(*link)->next;
+        }
+        job->event.next = *link;
+        *link = &job->event;
     }
-    fm_event **link = &backlog->first;
-    while (((const fm_job *)*link)->turn <= job->turn) {
-        link = &(*link)->next;
-    }
-    job->event.next = *link;
-    *link = &job->event;
+    *last = job->turn == TURN_OF_ENDING ? *last : job;
+}
+
+fm_job *fm_shares_take(fm_host *host)
+{
+    fm_job *job = (fm_job *)fm_events_pop(&host->backlog);
+    fm_job **last = last_of(job);
+    *last = *last == job ? NULL : *last;
+    return job;
 }
 
 void fm_shares_begin(const fm_job *job)

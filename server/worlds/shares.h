@@ -7,8 +7,9 @@
 //            what it has asked for beyond that is done in later turns, in order
 //
 // Admins need no share: their jobs, and views that begin and end, are done before those that a
-// holder has in later turns. As long as nobody asks for more than TURN_UNITS at once, jobs are done
-// in the order in which they came.
+// holder has in later turns. So a view may begin before what its own client has asked for; it is
+// told of that as of everything that happens later. As long as nobody asks for more than TURN_UNITS
+// at once, jobs are done in the order in which they came.
 //
 // Holders are counted in FM_SHARES_MAX places: where there are more of them, or by chance, two may
 // have one share together.
@@ -31,5 +32,8 @@ void fm_shares_note_done(const fm_job *job);
 /// Puts a job into its world's backlog, where its turn is. The conductor.
 void fm_shares_queue(fm_job *job);
 
-/// A job was taken out of the backlog to be done. The conductor.
+/// Takes the first job out of a world's backlog, which must not be empty. The conductor.
+fm_job *fm_shares_take(fm_host *host);
+
+/// A job that was taken is about to be done: its turn has come. The conductor.
 void fm_shares_begin(const fm_job *job);
