@@ -63,12 +63,17 @@ struct fm_feed {
 
 // ---- what is held back -------------------------------------------------------------------------
 
+static size_t memory_of(const struct held *held)
+{
+    return sizeof *held + held->bytes.alloc;
+}
+
 static void drop_first_held(fm_feed *feed, struct view *view)
 {
     struct held *held = view->held;
     view->held = held->next;
-    view->held_size -= held->bytes.size;
-    feed->counts->held_size -= held->bytes.size;
+    view->held_size -= memory_of(held);
+    feed->counts->held_size -= memory_of(held);
     msgpack_sbuffer_destroy(&held->bytes);
     free(held);
 }
@@ -96,29 +101,44 @@ static bool has_room_to_begin(const fm_feed *feed, const struct view *view, uint
     return now_ns >= feed->room_ns && (feed->counts->held_size <= half || view->held == NULL);
 }
 
-// False: no memory, or no room.
-static bool hold(fm_feed *feed, struct view *view, fm_notification notification, uint64_t tick,
-                 const msgpack_object *params)
+// A message waits for long, and its buffer has grown by doubling.
+static void shrink(msgpack_sbuffer *bytes)
+{
+    char *data = bytes->size > 0 ? realloc(bytes->data, bytes->size) : NULL;
+    if (data != NULL) {
+        bytes->data = data;
+        bytes->alloc = bytes->size;
+    }
+}
+
+// @return FM_OK, FM_ERR_NO_MEMORY, or FM_ERR_LIMIT: there is no room
+static fm_status hold(fm_feed *feed, struct view *view, fm_notification notification, uint64_t tick,
+                      const msgpack_object *params)
 {
     struct held *held = calloc(1, sizeof *held);
     if (held == NULL) {
-        return false;
+        return FM_ERR_NO_MEMORY;
     }
     msgpack_packer packer;
     msgpack_sbuffer_init(&held->bytes);
     msgpack_packer_init(&packer, &held->bytes, msgpack_sbuffer_write);
-    if (msgpack_pack_object(&packer, *params) != 0 || !has_room(feed, view, held->bytes.size)) {
+    fm_status status = msgpack_pack_object(&packer, *params) == 0 ? FM_OK : FM_ERR_NO_MEMORY;
+    shrink(&held->bytes);
+    if (status == FM_OK && !has_room(feed, view, memory_of(held))) {
+        status = FM_ERR_LIMIT;
+    }
+    if (status != FM_OK) {
         msgpack_sbuffer_destroy(&held->bytes);
         free(held);
-        return false;
+        return status;
     }
     held->notification = notification;
     held->tick = tick;
     *(view->held == NULL ? &view->held : &view->last_held->next) = held;
     view->last_held = held;
-    view->held_size += held->bytes.size;
-    feed->counts->held_size += held->bytes.size;
-    return true;
+    view->held_size += memory_of(held);
+    feed->counts->held_size += memory_of(held);
+    return FM_OK;
 }
 
 // ---- views -------------------------------------------------------------------------------------
@@ -167,11 +187,13 @@ static void unsubscribe(fm_feed *feed, struct view *view)
 }
 
 // What is held back already is still shown. A view that has shown nothing yet is refused.
-static void pause_for_room(fm_feed *feed, struct view *view)
+static void pause_for_room(fm_feed *feed, struct view *view, fm_status status)
 {
-    static fm_log_site site;
-    fm_log_limited(&site, FM_LOG_WARNING,
-                   "no room for what is held back (relay_delay_mib): a view stands still",
+    static fm_log_site no_room, no_memory;
+    bool is_full = status == FM_ERR_LIMIT;
+    fm_log_limited(is_full ? &no_room : &no_memory, FM_LOG_WARNING,
+                   is_full ? "no room for what is held back (relay_delay_mib): a view stands still"
+                           : "no memory for what is held back: a view stands still",
                    fm_log_text("world", feed->host->name), fm_log_uint("team", view->team));
     feed->counts->pauses++;
     feed->room_ns = fm_clock_now_ns() + ROOM_AGAIN_NS;
@@ -181,7 +203,7 @@ static void pause_for_room(fm_feed *feed, struct view *view)
     view->follows = false;
     view->wanted = true;
     if (!view->is_shown && view->held == NULL) {
-        answer(feed, view, FM_ERR_LIMIT);
+        answer(feed, view, status);
     }
 }
 
@@ -292,8 +314,11 @@ static void take_picture(fm_feed *feed, fm_notification notification, const msgp
     fm_feed_note_tick(feed, tick);
     if (feed->hub->config->relay_delay_ticks == 0) {
         show(feed, view, notification, params);
-    } else if (!hold(feed, view, notification, tick, params)) {
-        pause_for_room(feed, view);
+        return;
+    }
+    fm_status status = hold(feed, view, notification, tick, params);
+    if (status != FM_OK) {
+        pause_for_room(feed, view, status);
     }
 }
 

@@ -23,9 +23,9 @@ typedef struct fm_feed fm_feed;
 typedef struct fm_feed_counts {
     uint64_t keyframes, deltas; // taken from upstream
     uint64_t breaks;            // connections that were lost
-    uint64_t held_size;         // bytes that are delayed now, relay_delay_mib at most
+    uint64_t held_size;         // bytes of memory for what is delayed now, relay_delay_mib at most
     uint64_t views;             // that are there now
-    uint64_t pauses;            // of views that found no room for what is delayed
+    uint64_t pauses;            // of views that found no room or memory for what is delayed
 } fm_feed_counts;
 
 /// @param counts  shared by all feeds; outlives them
