@@ -674,6 +674,9 @@ void fm_session_ticket(const fm_session *session, char text[FM_TICKET_TEXT_SIZE]
     if (session->is_vouched && grant == NULL && session->vouched_until_s < ticket.expires_s) {
         ticket.expires_s = session->vouched_until_s;
     }
+    if (ticket.expires_s <= fm_clock_unix_s()) {
+        return;
+    }
     memcpy(ticket.token_hash, session->token_hash, sizeof ticket.token_hash);
     fm_ticket_make(&hub->secrets, &ticket, text);
 }

@@ -4,7 +4,8 @@
 //   base64url(version  flags  role  team  world  expires  name of the seat's world
 //             hash of the token behind it, veiled  keyed hash of all that)
 //
-// A ticket says which role and seat its holder has, and is valid for FM_TICKET_LASTS_S. A holder of
+// A ticket says which role and seat its holder has, and is valid for FM_TICKET_LASTS_S,
+// or for less where the node does not know the token behind it. A holder of
 // the key can check it without knowing the token behind it. A token made by token.create is known
 // to all nodes, and a ticket is invalid once that token has ended.
 //
