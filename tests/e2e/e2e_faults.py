@@ -11,6 +11,7 @@ Method  a real server; signals, resource limits, a clock that can be set (set_cl
 import http.client
 import os
 import resource
+import shlex
 import shutil
 import signal
 import socket
@@ -246,7 +247,7 @@ def no_descriptors_left():
     with tempfile.TemporaryDirectory() as folder:
         wrapper = os.path.join(folder, "fogmarchd")
         with open(wrapper, "w") as file:
-            file.write(f"#!/bin/sh\nulimit -n 60\nexec {os.environ['FOGMARCHD']} \"$@\"\n")
+            file.write(f"#!/bin/sh\nulimit -n 60\nexec {shlex.quote(os.environ['FOGMARCHD'])} \"$@\"\n")
         os.chmod(wrapper, 0o755)
         with WebServer("--hello-timeout-s", "600", program=wrapper) as server:
             assert "fewer descriptors than the settings may need" in server.log()
@@ -272,16 +273,23 @@ def no_descriptors_left():
             assert server.log().count("connections wait") <= 12, "the log does not spin either"
 
 
+def library_in(folder, name):
+    """A library of the tests for LD_PRELOAD, which takes no path with a space: the build may have one."""
+    built = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "../tests", name)
+    return shutil.copy(built, os.path.join(folder, name))
+
+
 # ---- clocks -----------------------------------------------------------------------------------------
 
 def clock_jumps():
     """The clock is set a day forwards and backwards; only the log may notice."""
-    library = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "../tests/set_clock.so")
     with open(os.environ["FOGMARCHD"], "rb") as file:
         if b"__asan_init" in file.read():
             skip("clock_jumps: a sanitizer wants to be preloaded alone")
             return
-    with tempfile.NamedTemporaryFile(prefix="fogmarch-clock-") as clock:
+    with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile(prefix="fogmarch-clock-") as clock:
+        library = library_in(folder, "set_clock.so")
+
         def set_clock(days):
             clock.seek(0)
             clock.write(struct.pack("=q", days * 86400))
@@ -314,14 +322,13 @@ def clock_jumps():
 
 def a_loop_that_stands():
     """The process logs it and exits, sooner if it was told to end; a process that was only stopped goes on."""
-    library = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "../tests/stall_loop.so")
     with open(os.environ["FOGMARCHD"], "rb") as file:
         if b"__asan_init" in file.read():
             skip("a_loop_that_stands: a sanitizer wants to be preloaded alone")
             return
     for flags, is_told in ((("--loop-stall-s", "1"), False), (("--loop-stall-s", "3000", "--grace-s", "0.5"), True)):
         with tempfile.TemporaryDirectory() as folder:
-            stall = os.path.join(folder, "stall")
+            stall, library = os.path.join(folder, "stall"), library_in(folder, "stall_loop.so")
             with Server(*flags, environment={"LD_PRELOAD": library, "FOGMARCH_STALL_FILE": stall}) as server:
                 server.connect()
                 server.process.send_signal(signal.SIGSTOP)

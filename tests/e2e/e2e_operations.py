@@ -12,6 +12,7 @@ import ctypes
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import socket
@@ -260,7 +261,7 @@ def unit_is_right():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "fogmarchd.service")
         with open(path, "w") as file:
-            file.write(unit.replace("/usr/local/bin/fogmarchd", os.environ["FOGMARCHD"]))
+            file.write(unit.replace("/usr/local/bin/fogmarchd", f'"{os.environ["FOGMARCHD"]}"'))
         done = subprocess.run(["systemd-analyze", "verify", "--man=no", path], capture_output=True,
                               text=True, timeout=PATIENCE, check=False)
         assert done.returncode == 0 and "fogmarchd" not in done.stderr, done.stderr
@@ -303,7 +304,7 @@ def calls_of_the_server_pass_the_filter():
         trace, wrapper = os.path.join(folder, "trace"), os.path.join(folder, "fogmarchd")
         with open(wrapper, "w") as file:  # -D: the traced program keeps its process id
             file.write("#!/bin/sh\nexec strace -D -f -qq -o "
-                       f"{trace} {os.environ['FOGMARCHD']} \"$@\"\n")
+                       f"{trace} {shlex.quote(os.environ['FOGMARCHD'])} \"$@\"\n")
         os.chmod(wrapper, 0o755)
         if subprocess.run(["strace", "-D", "-qq", "-o", os.devnull, "true"], check=False,
                           capture_output=True).returncode != 0:
