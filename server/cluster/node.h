@@ -240,3 +240,7 @@ uint32_t fm_node_list(fm_node *node, fm_node_entry entries[FM_NODES_MAX]);
 
 /// A copy of the directory, whose `worlds` are for free(). @return false when out of memory
 bool fm_node_copy(fm_node *node, fm_node_directory *directory);
+
+/// The worlds that a node has, as the directory says; what a node says of itself may be two seconds
+/// old. Any thread; the directory is the caller's.
+uint64_t fm_node_count_worlds(const fm_node_directory *directory, const fm_node_entry *entry);

@@ -348,7 +348,7 @@ fm_status fm_node_move(fm_node *node, uint64_t number, const char *to, fm_node_e
 }
 
 // As of now, not as the node last reported.
-static uint64_t count_worlds(const fm_node_directory *directory, const fm_node_entry *entry)
+uint64_t fm_node_count_worlds(const fm_node_directory *directory, const fm_node_entry *entry)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < directory->world_count; i++) {
@@ -385,7 +385,7 @@ fm_status fm_node_set_draining(fm_node *node, const char *name, bool drains, fm_
         snprintf(error, FM_ETCD_ERROR_SIZE, "there is no node '%.64s' now", wanted);
     } else {
         *entry = *found;
-        entry->worlds = count_worlds(&node->directory, found);
+        entry->worlds = fm_node_count_worlds(&node->directory, found);
         status = wish_drain(node, found, drains);
     }
     uv_mutex_unlock(&node->lock);

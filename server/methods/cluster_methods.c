@@ -130,7 +130,7 @@ static void pack_nodes(msgpack_packer *packer, const fm_node_directory *director
         fm_pack_key_text(packer, "tcp", entry->tcp);
         fm_pack_key_text(packer, "http", entry->http);
         fm_pack_key_text(packer, "version", entry->version);
-        fm_pack_key_uint(packer, "worlds", entry->worlds);
+        fm_pack_key_uint(packer, "worlds", fm_node_count_worlds(directory, entry));
         fm_pack_key_uint(packer, "agents", entry->agents);
         fm_pack_key_uint(packer, "load", entry->load);
         fm_pack_key_bool(packer, "draining", entry->is_draining);

@@ -10,19 +10,7 @@
 
 // ---- status -------------------------------------------------------------------------------------
 
-// The worlds that a node has. What the node says of itself is some seconds old.
-static uint32_t count_worlds(fm_numbers worlds, const char *name)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < worlds.count; i++) {
-        char node[65];
-        fm_object_text(&worlds.elements[i], "node", node, sizeof node);
-        count += strcmp(node, name) == 0;
-    }
-    return count;
-}
-
-static void print_nodes(fm_numbers nodes, fm_numbers worlds, const char *here)
+static void print_nodes(fm_numbers nodes, const char *here)
 {
     printf("\n%-20s %-22s %-16s %7s %10s %6s  %s\n", "NODE", "ADDRESS", "VERSION", "WORLDS",
            "AGENTS", "LOAD", "STATE");
@@ -35,9 +23,10 @@ static void print_nodes(fm_numbers nodes, fm_numbers worlds, const char *here)
         if (fm_object_get(node, "load") != NULL) {
             snprintf(load, sizeof load, "%.0f%%", (double)fm_object_uint(node, "load", 0) / 10);
         }
-        printf("%-20s %-22s %-16s %7u %10s %6s  %s%s\n", name, tcp, version,
-               count_worlds(worlds, name), fm_report_grouped(fm_object_uint(node, "agents", 0)),
-               load, fm_object_bool(node, "draining", false) ? "draining" : "takes worlds",
+        printf("%-20s %-22s %-16s %7llu %10s %6s  %s%s\n", name, tcp, version,
+               (unsigned long long)fm_object_uint(node, "worlds", 0),
+               fm_report_grouped(fm_object_uint(node, "agents", 0)), load,
+               fm_object_bool(node, "draining", false) ? "draining" : "takes worlds",
                strcmp(name, here) == 0 ? ", answers this" : "");
     }
 }
@@ -106,9 +95,8 @@ static int print_status(fm_cli *cli)
     }
     fm_object_text(status, "node", node, sizeof node);
     print_state(status);
-    const fm_numbers worlds = fm_object_numbers(status, "worlds");
-    print_nodes(fm_object_numbers(status, "nodes"), worlds, node);
-    print_worlds(worlds);
+    print_nodes(fm_object_numbers(status, "nodes"), node);
+    print_worlds(fm_object_numbers(status, "worlds"));
     const msgpack_object *appends = fm_object_get(status, "appends");
     printf("\nNode %s: %s appends, %.1f ms each, %.1f at most; %s without an answer in time, %s "
            "refused; worlds taken over: %s\n",
