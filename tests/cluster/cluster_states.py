@@ -18,7 +18,7 @@ import time
 
 import cluster
 from cluster import Etcd, Node, fill, make_room, move, until
-from fogmarch_server import Client, RequestError, run, seed
+from fogmarch_server import Client, RequestError, library_in, run, seed
 from line import Line
 from match import Match, by_name, close_all, epochs_rise, owner_of
 
@@ -56,8 +56,6 @@ def etcd_is_full(match, etcd, node):
 
 
 def clocks_jump(match, etcd, set_clock, node):
-    library = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "../tests/set_clock.so")
-    assert os.path.exists(library)
     day = node.log().splitlines()[-1][:10]
     for days in (400, -400, 0):
         set_clock(days)
@@ -74,12 +72,11 @@ def clocks_jump(match, etcd, set_clock, node):
 
 def a_full_database_and_clocks_that_jump():
     source = random.Random(seed())
-    library = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "../tests/set_clock.so")
     with open(os.environ["FOGMARCHD"], "rb") as file:
         if b"__asan_init" in file.read():
             print("             a sanitizer wants to be preloaded alone")
             return
-    with tempfile.NamedTemporaryFile(prefix="fogmarch-clock-") as clock, \
+    with tempfile.TemporaryDirectory() as folder, tempfile.NamedTemporaryFile(prefix="fogmarch-clock-") as clock, \
             Etcd(1, "--quota-backend-bytes", str(QUOTA)) as etcd:
         def set_clock(days):
             clock.seek(0)
@@ -87,6 +84,7 @@ def a_full_database_and_clocks_that_jump():
             clock.flush()
 
         set_clock(0)
+        library = library_in(folder, "set_clock.so")
         nodes = [Node(etcd, "a", metrics=True, environment={"LD_PRELOAD": library, "FOGMARCH_CLOCK_FILE": clock.name})]
         try:
             match = Match(nodes, source)

@@ -23,7 +23,7 @@ import time
 
 from e2e_http import WebServer
 from e2e_tls import make_certificate
-from fogmarch_server import Client, PATIENCE, REQUEST, Server, msgpack, run, until
+from fogmarch_server import Client, PATIENCE, REQUEST, Server, library_in, msgpack, run, until
 
 HELLO = msgpack.packb([REQUEST, 1, "hello", [{"protocol": 1, "client": "faults"}]])
 
@@ -271,12 +271,6 @@ def no_descriptors_left():
             for one in web:
                 assert b" 200 " in one.recv(4096)
             assert server.log().count("connections wait") <= 12, "the log does not spin either"
-
-
-def library_in(folder, name):
-    """A library of the tests for LD_PRELOAD, which takes no path with a space: the build may have one."""
-    built = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "../tests", name)
-    return shutil.copy(built, os.path.join(folder, name))
 
 
 # ---- clocks -----------------------------------------------------------------------------------------

@@ -41,6 +41,12 @@ def until(condition, what):
     return result
 
 
+def library_in(folder, name):
+    """A library of the tests for LD_PRELOAD, which takes no path with a space: the build may have one."""
+    built = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "../tests", name)
+    return shutil.copy(built, os.path.join(folder, name))
+
+
 class Server:
     """fogmarchd as a child process. Use as a context manager."""
 
