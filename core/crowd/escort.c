@@ -24,7 +24,8 @@
 struct fm_escort {
     struct fm_escort *next; // of the team
     fm_agent_id agent;      // that has it
-    fm_cell goal, begun_at;
+    uint64_t order;
+    fm_cell begun_at;
     uint64_t begun_tick, better_tick;
     uint32_t distance; // least to the goal
 };
@@ -37,6 +38,13 @@ static fm_mover *movers_of(fm_world *world)
 static fm_mover *mover_of(fm_world *world, const struct fm_agent *agent)
 {
     return &movers_of(world)[agent - fm_world_agents(world)->slots];
+}
+
+// Whether a joint search or its plan says where a unit goes. One whose search is under way is held
+// only when escorts have been attended to.
+static bool is_in_jam(const struct fm_agent *agent, const fm_mover *mover)
+{
+    return mover->planned || agent->help != FM_HELP_NONE;
 }
 
 static bool is_near(fm_cell a, fm_cell b, uint32_t cells)
@@ -96,17 +104,18 @@ static void let_stand(fm_world *world, const fm_mover *first)
 {
     uint32_t x = fm_cell_x(first->cell), y = fm_cell_y(first->cell);
     uint32_t left = x < REACH ? 0 : x - REACH, top = y < REACH ? 0 : y - REACH;
-    uint32_t width = x + first->size + REACH - left, height = y + first->size + REACH - top;
+    const fm_occupancy *occupancy = fm_world_occupancy(world);
+    uint32_t width = fm_min(x + first->size + REACH, occupancy->width) - left;
+    uint32_t height = fm_min(y + first->size + REACH, occupancy->height) - top;
     for (uint32_t i = 0; i < width * height; i++) {
         fm_cell cell = fm_cell_at(left + i % width, top + i / width);
-        uint32_t unit = fm_world_contains(world, cell)
-                            ? fm_occupancy_at(fm_world_occupancy(world), cell)->now
-                            : 0;
+        uint32_t unit = fm_occupancy_at(occupancy, cell)->now;
         fm_mover *mover = unit == 0 ? NULL : &movers_of(world)[unit - 1];
-        if (mover != NULL && mover->team == first->team && !mover->escorted && !mover->planned) {
+        if (mover != NULL && mover->team == first->team && !mover->escorted &&
+            !is_in_jam(fm_agent_at(world, unit - 1), mover)) {
             mover->escorted = true;
             mover->narrow = false;
-            mover->yields = mover->yields || !mover->aside;
+            mover->yields = mover->yields || !mover->aside || wants_to_go(mover);
             mover->aside = true;
         }
     }
@@ -123,12 +132,11 @@ static bool is_over(fm_world *world, const struct fm_escort *escort, const struc
 static bool attend(fm_world *world, struct fm_escort *escort, uint32_t team)
 {
     struct fm_agent *agent = fm_world_find(world, escort->agent);
-    if (agent == NULL || agent->team != team || agent->order.id == 0 ||
-        agent->order.goal != escort->goal) {
+    if (agent == NULL || agent->team != team || agent->order.id != escort->order) {
         return false;
     }
     fm_mover *mover = mover_of(world, agent);
-    if (mover->planned || mover->escorted || !agent->is_ready || !wants_to_go(mover)) {
+    if (is_in_jam(agent, mover) || mover->escorted || !agent->is_ready || !wants_to_go(mover)) {
         return !is_over(world, escort, agent);
     }
     if (mover->distance < escort->distance) {
@@ -163,13 +171,12 @@ static struct fm_agent *choose(fm_world *world, const struct fm_team *team, uint
     struct fm_agent *best = NULL;
     uint32_t best_rank = 0;
     for (uint32_t i = 0; i < team->member_count; i++) {
-        struct fm_agent *agent = &fm_world_agents(world)->slots[team->members[i]];
-        const fm_mover *mover = mover_of(world, agent);
-        if (mover->team != number || agent->member != i || agent->rest_looks <= LOOKS_MIN ||
-            mover->planned || !rests(world, agent)) {
+        struct fm_agent *agent = fm_team_member(world, number, i);
+        if (agent == NULL || agent->rest_looks <= LOOKS_MIN ||
+            is_in_jam(agent, mover_of(world, agent)) || !rests(world, agent)) {
             continue;
         }
-        uint32_t rank = (uint32_t)mover->size << 8 | agent->rest_looks;
+        uint32_t rank = (uint32_t)mover_of(world, agent)->size << 8 | agent->rest_looks;
         if (rank > best_rank && is_apart(world, team, agent)) {
             best = agent;
             best_rank = rank;
@@ -181,6 +188,7 @@ static struct fm_agent *choose(fm_world *world, const struct fm_team *team, uint
 static void begin(fm_world *world, struct fm_team *team, uint32_t number)
 {
     struct fm_agent *agent = choose(world, team, number);
+    team->escorts_settled = agent == NULL;
     struct fm_escort *escort =
         agent == NULL ? NULL : fm_memory_allocate_zeroed(fm_world_memory(world), 1, sizeof *escort);
     if (escort == NULL) {
@@ -188,7 +196,7 @@ static void begin(fm_world *world, struct fm_team *team, uint32_t number)
     }
     *escort = (struct fm_escort){.next = team->escorts,
                                  .agent = fm_agent_id_of(world, agent),
-                                 .goal = agent->order.goal,
+                                 .order = agent->order.id,
                                  .begun_at = agent->cell,
                                  .begun_tick = fm_world_tick(world),
                                  .better_tick = fm_world_tick(world),
@@ -203,13 +211,19 @@ static void end(fm_world *world, struct fm_team *team, struct fm_escort **link)
     struct fm_escort *escort = *link;
     *link = escort->next;
     team->escort_count -= 1;
+    team->escorts_settled = false; // others may be far enough from all escorts now
     fm_memory_release(fm_world_memory(world), escort, sizeof *escort);
+}
+
+uint32_t fm_escorts_wanted(const struct fm_team *team)
+{
+    return team->escorts_settled ? 0 : team->escorts_wanted;
 }
 
 void fm_escorts_attend(fm_world *world, uint32_t number)
 {
     struct fm_team *team = fm_team_of(world, number);
-    if (team->escorts_wanted > 0 && team->escort_count < ESCORTS_MAX &&
+    if (fm_escorts_wanted(team) > 0 && team->escort_count < ESCORTS_MAX &&
         (fm_world_tick(world) + number) % BEGIN_PERIOD == 0) {
         begin(world, team, number);
     }
@@ -228,4 +242,5 @@ void fm_escorts_drop(fm_world *world, struct fm_team *team)
         end(world, team, &team->escorts);
     }
     team->escorts_wanted = 0;
+    team->escorts_settled = false;
 }

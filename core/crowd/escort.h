@@ -15,8 +15,9 @@
 // An escort holds up those around it. So it is for the few that nothing else has helped, is small,
 // and ends soon. Others of the team that are stuck behind the unit have no need of one then.
 //
-// Only units of the team stand. A unit of a joint search (jam.h) keeps to its plan. An escort is
-// not part of a saved world: settling drops it.
+// Only units of the team stand. A unit of a joint search (jam.h), of one that is under way, too,
+// gets no escort and does not stand for one. An escort is not part of a saved world: settling drops
+// it.
 //
 // Threads: the tick thread.
 
@@ -34,6 +35,11 @@ bool fm_escort_look(fm_world *world, struct fm_agent *agent);
 /// For one team, before the resolution, after units were told what plans want of them: changes what
 /// movers prefer that have an escort or belong to one.
 void fm_escorts_attend(fm_world *world, uint32_t team);
+
+/// How many units of a team may get one. 0 also while all that might are in joint searches or near
+/// another escort: they are looked through again after the next look around, or when one of these
+/// ends.
+uint32_t fm_escorts_wanted(const struct fm_team *team);
 
 /// Ends all of a team.
 void fm_escorts_drop(fm_world *world, struct fm_team *team);

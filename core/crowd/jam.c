@@ -321,9 +321,11 @@ static bool is_taken(fm_world *world, const struct fm_jam *jam)
     return false;
 }
 
-// Says of all units what is done for them.
+// Says of all units what is done for them. Those who get no help any more may have an escort.
 static void note_help(fm_world *world, const struct fm_jam *jam, fm_agent_help help)
 {
+    struct fm_team *team = fm_team_of(world, jam->team);
+    team->escorts_settled = team->escorts_settled && help != FM_HELP_NONE;
     for (uint32_t i = 0; i < jam->unit_count; i++) {
         struct fm_agent *agent = fm_world_find(world, jam->agents[i]);
         if (agent != NULL) {
@@ -707,7 +709,7 @@ uint64_t fm_jam_attend(fm_world *world, fm_workers *workers, uint64_t work)
     for (uint32_t i = 0; i < world->teams.count; i++) {
         const struct fm_team *team = &world->teams.list[i];
         crowd->jams_left +=
-            team->jam_count + team->stuck_left + team->escort_count + team->escorts_wanted;
+            team->jam_count + team->stuck_left + team->escort_count + fm_escorts_wanted(team);
     }
     world->counts.expansions_by_kind[FM_SEARCH_JOINT] += a.used;
     return a.used;

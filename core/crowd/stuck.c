@@ -72,14 +72,6 @@ static bool is_served(const fm_world *world, const fm_mover *mover)
     return false;
 }
 
-// The unit that is a team's member number `i`; NULL when it is dead.
-static struct fm_agent *member_of(fm_world *world, uint32_t team, uint32_t i)
-{
-    uint32_t slot = fm_team_of(world, team)->members[i];
-    struct fm_agent *agent = &world->agents.slots[slot];
-    return world->crowd.movers[slot].team == team && agent->member == i ? agent : NULL;
-}
-
 // How many units of a team make way for others in this tick (see preferences.c), by squares of the
 // map. Squares far from each other may share a counter: then units there get no help for a while.
 struct yielders {
@@ -96,7 +88,7 @@ static void count_yielders(fm_world *world, uint32_t number, struct yielders *yi
     const struct fm_team *team = fm_team_of(world, number);
     memset(yielders, 0, sizeof *yielders);
     for (uint32_t i = 0; team->large_count > 0 && i < team->member_count; i++) {
-        const struct fm_agent *agent = member_of(world, number, i);
+        const struct fm_agent *agent = fm_team_member(world, number, i);
         if (agent != NULL && mover_at(world, agent)->yields) {
             yielders->counts[square_at(fm_cell_x(agent->cell) / SQUARE_SIDE,
                                        fm_cell_y(agent->cell) / SQUARE_SIDE)] += 1;
@@ -122,8 +114,9 @@ static void look_around(fm_world *world, uint32_t number)
     count_yielders(world, number, &yielders);
     world->counts.stuck -= team->stuck_count;
     team->stuck_left = team->stuck_count = team->escorts_wanted = 0;
+    team->escorts_settled = false;
     for (uint32_t i = 0; i < team->member_count; i++) {
-        struct fm_agent *agent = member_of(world, number, i);
+        struct fm_agent *agent = fm_team_member(world, number, i);
         if (agent == NULL) {
             continue;
         }
@@ -155,7 +148,7 @@ const struct fm_agent *fm_stuck_next(fm_world *world, uint32_t number)
     struct fm_team *team = fm_team_of(world, number);
     for (uint32_t i = 0; team->stuck_left > 0 && i < team->member_count; i++) {
         team->stuck_next = (team->stuck_next + 1) % team->member_count;
-        struct fm_agent *agent = member_of(world, number, team->stuck_next);
+        struct fm_agent *agent = fm_team_member(world, number, team->stuck_next);
         if (agent == NULL || !agent->stuck) {
             continue;
         }
@@ -174,7 +167,7 @@ bool fm_stuck_team_stands(fm_world *world, uint32_t number)
 {
     const struct fm_team *team = fm_team_of(world, number);
     for (uint32_t i = 0; i < team->member_count; i++) {
-        const struct fm_agent *agent = member_of(world, number, i);
+        const struct fm_agent *agent = fm_team_member(world, number, i);
         if (agent != NULL && agent->stepped_tick == world->tick && agent->moves > 0) {
             return false;
         }

@@ -9,6 +9,7 @@
 #include "core/world/seekers.h"
 #include "core/world/team_labels.h"
 
+struct fm_agent;
 struct fm_escort;
 struct fm_jam;
 struct fm_view_delta;
@@ -46,6 +47,7 @@ struct fm_team {
     struct fm_escort *escorts; // see core/crowd/escort.h
     uint32_t escort_count;
     uint32_t escorts_wanted; // agents that might get one at the last look around
+    bool escorts_settled;    // none of these can get one until something ends that keeps them
     uint64_t told; // changes that its planners are told of in this tick, all together, see notice.c
     uint32_t field_count; // goal fields among its planners, see planner_table.c
     bool forgets;         // its searches begin again, see fm_planners_forget()
@@ -67,6 +69,10 @@ struct fm_world_teams {
 
 /// A team that exists, by its id from 1.
 struct fm_team *fm_team_of(const fm_world *world, uint32_t team);
+
+/// The agent in the world that is a team's member number `i`; NULL: it is dead or carried, or
+/// another team's by now.
+struct fm_agent *fm_team_member(const fm_world *world, uint32_t team, uint32_t i);
 
 uint32_t fm_world_team_count(const fm_world *world);
 const struct fm_world_teams *fm_world_teams(const fm_world *world);

@@ -232,6 +232,13 @@ FM_WORLD_INLINE struct fm_team *fm_team_of(const fm_world *world, uint32_t team)
     return &world->teams.list[team - 1];
 }
 
+FM_WORLD_INLINE struct fm_agent *fm_team_member(const fm_world *world, uint32_t team, uint32_t i)
+{
+    uint32_t slot = fm_team_of(world, team)->members[i];
+    struct fm_agent *agent = &world->agents.slots[slot];
+    return agent->alive && agent->team == team && agent->member == i ? agent : NULL;
+}
+
 FM_WORLD_INLINE const struct fm_world_teams *fm_world_teams(const fm_world *world)
 {
     return &world->teams;
