@@ -184,10 +184,10 @@ static bool is_left_of(const fm_mover *mover, const fm_mover *pusher, uint32_t d
     return fm_direction_dx[direction] * dy - fm_direction_dy[direction] * dx < 0;
 }
 
-// A list for a unit that steps aside, of the first `turn_count` turns: places that are free before
-// those where somebody stands, and both before those where the pusher goes next.
+// A list for a unit that steps aside: places that are free before those where somebody stands, and
+// both before those where the pusher goes next.
 static uint64_t preferences_aside(const struct round *r, uint32_t slot, const fm_mover *pusher,
-                                  uint32_t direction, uint32_t turn_count)
+                                  uint32_t direction)
 {
     const fm_mover *mover = &r->movers[slot];
     bool left = is_left_of(mover, pusher, direction);
@@ -197,7 +197,7 @@ static uint64_t preferences_aside(const struct round *r, uint32_t slot, const fm
                                             mover->cell, mover->moves);
     uint64_t lists[ASIDE_RANKS] = {0}, list = FM_PREFERENCES_NONE;
     uint32_t counts[ASIDE_RANKS] = {0};
-    for (uint32_t i = turn_count; i-- > 0;) {
+    for (uint32_t i = FM_COUNT_OF(aside_turns); i-- > 0;) {
         uint32_t turn = left ? FM_DIRECTION_COUNT - aside_turns[i] : aside_turns[i];
         uint32_t d = (direction + turn) % FM_DIRECTION_COUNT;
         if (mover->moves >> d & 1) {
@@ -264,7 +264,7 @@ static void ask(struct round *r, uint32_t slot, const fm_mover *pusher, uint32_t
     uint64_t preferences = mover->preferences;
     bool aside = pusher != NULL && steps_aside(mover, pusher);
     if (aside) {
-        preferences = preferences_aside(r, slot, pusher, direction, FM_COUNT_OF(aside_turns));
+        preferences = preferences_aside(r, slot, pusher, direction);
     }
     uint32_t partner = 0;
     if (mover->narrow && mover->size == 1 && !aside) {

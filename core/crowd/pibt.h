@@ -111,7 +111,7 @@ typedef struct fm_pibt_frame {
     uint8_t tries;     // of its list
 } fm_pibt_frame;
 
-// What the resolution asks about terrain and searches, for units of one cell.
+// What the resolution asks about terrain and searches: of units of one cell, `moves` of all.
 typedef struct fm_pibt_ground {
     void *context;
 
