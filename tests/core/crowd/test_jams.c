@@ -22,7 +22,7 @@
 #include "core/views/jams.h"
 #include "core/world/crowd_state.h"
 #include "core/world/team.h"
-#include "core/world/world_parts.h"
+#include "core/world/world_state.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -373,6 +373,40 @@ static void a_saved_world_has_no_escort(void **state)
     assert_true(escorted_ticks > 0); // it gets another one
     assert_int_equal(stage.ended[FM_END_ARRIVED], stage.unit_count);
     fm_world_destroy(copy);
+    crowd_fini(&stage);
+}
+
+static bool is_refused;
+
+static void *allocate(void *context, size_t size)
+{
+    return is_refused ? NULL : fm_memory_libc.allocate(context, size);
+}
+
+// Without memory there is no escort; when there is some again, the unit gets it.
+static void an_escort_waits_for_memory(void **state)
+{
+    (void)state;
+    enum {
+        REFUSED_TICKS = 64
+    };
+    fm_world_rules rules = rules_of_sizes();
+    crowd_init(&stage, &rules, press_grid(PRESS_WIDTH, 0, 0));
+    uint32_t team = crowd_team(&stage), refused_ticks = 0, escorted_ticks = 0;
+    spawn_press(team, 0, 5);
+    const struct fm_team *own = fm_team_of(stage.world, team);
+    stage.world->memory.allocate = allocate;
+    for (uint32_t tick = 0; tick < PRESS_TICKS && stage.ended_count < stage.unit_count; tick++) {
+        is_refused = own->escorts_wanted > 0 && refused_ticks < REFUSED_TICKS;
+        refused_ticks += is_refused;
+        crowd_tick(&stage, NULL);
+        assert_true(own->escort_count == 0 || !is_refused);
+        escorted_ticks += own->escort_count > 0;
+    }
+    is_refused = false;
+    assert_int_equal(refused_ticks, REFUSED_TICKS);
+    assert_true(escorted_ticks > 0);
+    assert_int_equal(stage.ended[FM_END_ARRIVED], stage.unit_count);
     crowd_fini(&stage);
 }
 
@@ -860,6 +894,7 @@ int main(void)
         cmocka_unit_test(a_press_lets_a_large_unit_out),
         cmocka_unit_test(an_escort_ends_with_the_map),
         cmocka_unit_test(a_saved_world_has_no_escort),
+        cmocka_unit_test(an_escort_waits_for_memory),
         cmocka_unit_test(sizes_pass_in_a_corridor),
         cmocka_unit_test(one_side_backs_out),
         cmocka_unit_test(a_full_corridor_is_no_fork),
