@@ -38,11 +38,14 @@ fm_status fm_command_check_named_once(fm_world *world, const fm_command *command
                                       uint32_t *failed_index)
 {
     for (uint32_t i = 0; i < command->agent_count; i++) {
-        fm_world_find_any(world, command->agents[i])->queue_wanted = 0;
+        struct fm_agent *agent = fm_world_find_any(world, command->agents[i]);
+        if (agent != NULL) {
+            agent->queue_wanted = 0;
+        }
     }
     for (uint32_t i = 0; i < command->agent_count; i++) {
         struct fm_agent *agent = fm_world_find_any(world, command->agents[i]);
-        if (agent->queue_wanted++ > 0) {
+        if (agent != NULL && agent->queue_wanted++ > 0) {
             *failed_index = i;
             return FM_ERR_BAD_VALUE;
         }

@@ -21,8 +21,9 @@ FM_CHECKED fm_status fm_command_check_owners(const fm_world *world, const fm_com
 FM_CHECKED fm_status fm_command_check_agents(fm_world *world, const fm_command *command,
                                              uint32_t *failed_index);
 
-/// Checks that no agent of a command, all of which live, is named twice.
+/// Checks that no agent of a command is named twice. Those that are not there do not count.
 ///
+/// @param failed_index  receives the first that is named again
 /// @return FM_OK or FM_ERR_BAD_VALUE
 FM_CHECKED fm_status fm_command_check_named_once(fm_world *world, const fm_command *command,
                                                  uint32_t *failed_index);

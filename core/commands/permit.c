@@ -2,6 +2,7 @@
 
 #include "core/commands/permit.h"
 
+#include "core/commands/command_agents.h"
 #include "core/world/agent.h"
 #include "core/world/team.h"
 #include "core/world/true_map.h"
@@ -117,28 +118,10 @@ fm_status fm_permit_demolish(const fm_world *world, uint32_t team, uint32_t name
     return FM_ERR_NO_BUILDING;
 }
 
-// Who is not there is refused later, by the command itself.
-static struct fm_agent *agent_of(fm_world *world, const fm_command *command, uint32_t i)
-{
-    return fm_world_find_any(world, command->agents[i]);
-}
-
 fm_status fm_permit_order(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
-    for (uint32_t i = 0; i < command->agent_count; i++) {
-        struct fm_agent *agent = agent_of(world, command, i);
-        if (agent != NULL) {
-            agent->queue_wanted = 0;
-        }
-    }
-    for (uint32_t i = 0; i < command->agent_count && command->order_count == 0; i++) {
-        struct fm_agent *agent = agent_of(world, command, i);
-        if (agent != NULL && agent->queue_wanted++ > 0) {
-            *failed_index = i;
-            return FM_ERR_BAD_VALUE;
-        }
-    }
-    return FM_OK;
+    return command->order_count > 0 ? FM_OK
+                                    : fm_command_check_named_once(world, command, failed_index);
 }
 
 uint32_t fm_permit_name(const fm_world *world, uint32_t team, uint32_t id)

@@ -8,7 +8,8 @@
 //
 // An order names each unit once, so that it costs what the player's units cost.
 //
-// Threads: between ticks. Nothing here changes the world.
+// Threads: between ticks. Nothing here changes the world, but for what agents note during a
+// command.
 
 #pragma once
 
@@ -35,6 +36,8 @@ FM_CHECKED fm_status fm_permit_demolish(const fm_world *world, uint32_t team, ui
 
 /// Whether an order that a player gives names each agent once: an order to one agent named 65,536
 /// times costs as much as one to an army. What names orders, too, may name an agent once for each.
+///
+/// Names of agents that are not there do not count: the command itself refuses them.
 ///
 /// @param failed_index  receives the first agent that is named again
 /// @return FM_OK or FM_ERR_BAD_VALUE
