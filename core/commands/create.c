@@ -123,10 +123,7 @@ void fm_world_destroy(fm_world *world)
     for (uint32_t map = 0; map < FM_LABELED_MAPS; map++) {
         fm_labels_destroy(world->map.labels[map]);
     }
-    for (uint32_t i = 0; i < world->workers.count; i++) {
-        fm_scratch_fini(&world->workers.scratches[i]);
-        fm_slab_fini(&world->workers.slabs[i]);
-    }
+    fm_world_release_workers(world);
 #define RELEASE(array, capacity) fm_memory_release(&memory, array, (capacity) * sizeof *(array))
     fm_agents_fini(world);
     fm_presence_fini(world);

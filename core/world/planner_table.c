@@ -205,6 +205,15 @@ void fm_world_expect_workers(fm_world *world, uint32_t count)
     }
 }
 
+void fm_world_release_workers(fm_world *world)
+{
+    struct fm_world_workers *workers = &world->workers;
+    for (; workers->count > 0; workers->count--) {
+        fm_scratch_fini(&workers->scratches[workers->count - 1]);
+        fm_slab_fini(&workers->slabs[workers->count - 1]);
+    }
+}
+
 void fm_planner_end(fm_world *world, uint32_t slot)
 {
     struct fm_planner *planner = &world->planners.slots[slot];

@@ -128,5 +128,8 @@ FM_CHECKED fm_status fm_planner_restore(fm_world *world, struct fm_agent *agent,
 /// those that there are. Serial stages only.
 void fm_world_expect_workers(fm_world *world, uint32_t count);
 
+/// Takes them back, with all that is in the slabs. For the end of the world, after its planners.
+void fm_world_release_workers(fm_world *world);
+
 /// Ends a planner even if agents use it. For the end of the world.
 void fm_planner_end(fm_world *world, uint32_t slot);
