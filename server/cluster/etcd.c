@@ -8,6 +8,7 @@
 
 #include "server/base/clock.h"
 #include "server/cluster/etcd_link.h"
+#include "server/cluster/etcd_token.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -21,7 +22,7 @@
 #define HEAD_SIZE_MAX 8192u
 #define BODY_SIZE_MAX ((size_t)64 << 20)
 #define PAUSE_MS      50 // pause after all members failed
-#define TOKEN_SIZE    1024u
+#define TOKENS_MAX    3u // that one request tries: its client's, the process's, a fresh one
 
 #define GRPC_UNAVAILABLE       14 // no leader, or it has just changed
 #define GRPC_DEADLINE_EXCEEDED 4
@@ -39,10 +40,13 @@ struct fm_etcd {
     uint32_t current; // member that is asked
     const fm_etcd_access *access;
     fm_etcd_link link;
-    char token[TOKEN_SIZE]; // of our user, good for all members; empty: none yet
-    bool token_is_old;      // the last request was refused because of it
-    bool asked;             // a request was sent whole, and its answer has not come
-    const char *path;       // of the request under way
+    char token[FM_ETCD_TOKEN_SIZE]; // of our user, good for all members; empty: none yet
+    bool token_is_old;              // the last request was refused because of it
+    bool logs_in;                   // a login was sent whole, and its answer has not come
+    uint64_t login_ns;              // when it was
+    uint32_t login_ms;              // for which the next answer to a login is waited for
+    bool asked;                     // the same as logs_in for a request
+    const char *path;               // of the request under way
     const fm_writer *body;
     uint64_t begun_ns; // when it was
     fm_writer in;      // of the answer, as received
@@ -101,6 +105,7 @@ fm_status fm_etcd_create(const fm_etcd_access *access, fm_etcd **out)
     }
     etcd->access = access;
     etcd->link.fd = -1;
+    etcd->login_ms = FM_ETCD_TRY_MS;
     etcd->in = fm_writer_init(&fm_memory_libc);
     etcd->member_count = read_members(access->members, etcd->members);
     FM_ASSERT(etcd->member_count > 0);
@@ -111,7 +116,7 @@ fm_status fm_etcd_create(const fm_etcd_access *access, fm_etcd **out)
 static void hang_up(fm_etcd *etcd)
 {
     fm_etcd_link_close(&etcd->link);
-    etcd->asked = false;
+    etcd->asked = etcd->logs_in = false;
 }
 
 void fm_etcd_destroy(fm_etcd *etcd)
@@ -166,7 +171,7 @@ static bool open_connection(fm_etcd *etcd, uint64_t deadline_ns)
 
 static bool send_request(fm_etcd *etcd, uint64_t deadline_ns)
 {
-    char head[512 + TOKEN_SIZE];
+    char head[512 + FM_ETCD_TOKEN_SIZE];
     const struct member *member = &etcd->members[etcd->current];
     bool known = etcd->token[0] != '\0';
     int size = snprintf(head, sizeof head,
@@ -395,8 +400,8 @@ static bool take_token(fm_etcd *etcd, json_t *answer, char *error)
     return good;
 }
 
-// Gets a token for our user from the current member; the request under way follows.
-static fm_etcd_outcome log_in(fm_etcd *etcd, uint64_t deadline_ns, char *error)
+// Sends a login; the request under way follows it.
+static fm_etcd_outcome send_login(fm_etcd *etcd, uint64_t deadline_ns, char *error)
 {
     json_t *login =
         json_pack("{s:s,s:s}", "name", etcd->access->user, "password", etcd->access->password);
@@ -410,28 +415,75 @@ static fm_etcd_outcome log_in(fm_etcd *etcd, uint64_t deadline_ns, char *error)
     fm_etcd_put(&body, text);
     const char *path = etcd->path;
     const fm_writer *wanted = etcd->body;
-    fm_etcd_outcome outcome = FM_ETCD_UNREACHABLE;
-    json_t *answer = NULL;
     etcd->token[0] = '\0';
     etcd->path = "auth/authenticate";
     etcd->body = &body;
-    if (!body.failed && ask_plainly(etcd, deadline_ns)) {
-        outcome = receive_answer(etcd, deadline_ns, &answer, error);
-    }
-    if (outcome == FM_ETCD_DONE && !take_token(etcd, answer, error)) {
-        outcome = FM_ETCD_REFUSED;
-    }
-    json_decref(answer);
-    if (outcome != FM_ETCD_DONE) {
-        hang_up(etcd);
-    }
+    bool sent = !body.failed && ask_plainly(etcd, deadline_ns);
     etcd->path = path;
     etcd->body = wanted;
+    etcd->asked = false; // that is for the request
     sodium_memzero(text, strlen(text));
     free(text);
     sodium_memzero(body.data, body.size);
     fm_writer_fini(&body);
+    etcd->logs_in = sent;
+    etcd->login_ns = fm_clock_now_ns();
+    return sent ? FM_ETCD_DONE : FM_ETCD_UNREACHABLE;
+}
+
+// etcd computes for a while before it answers a login, and for seconds when it has much to do. To
+// begin again would give it more to do, so one login is waited for in several calls.
+static bool is_worth_waiting(fm_etcd *etcd, uint64_t waited_until_ns)
+{
+    uint64_t now_ns = fm_clock_now_ns();
+    bool is_silent_yet =
+        etcd->in.size == 0 && now_ns >= waited_until_ns; // else it has disconnected
+    uint64_t patient_until_ns = etcd->login_ns + etcd->login_ms * FM_NS_PER_MS;
+    if (is_silent_yet && now_ns >= patient_until_ns) {
+        uint32_t longer_ms = 2 * etcd->login_ms;
+        etcd->login_ms = longer_ms < FM_ETCD_LOGIN_MS ? longer_ms : FM_ETCD_LOGIN_MS;
+    }
+    return is_silent_yet && now_ns < patient_until_ns;
+}
+
+static fm_etcd_outcome receive_token(fm_etcd *etcd, uint64_t deadline_ns, char *error)
+{
+    json_t *answer = NULL;
+    uint64_t patient_until_ns = etcd->login_ns + etcd->login_ms * FM_NS_PER_MS;
+    uint64_t until_ns = deadline_ns < patient_until_ns ? deadline_ns : patient_until_ns;
+    fm_etcd_outcome outcome = receive_answer(etcd, until_ns, &answer, error);
+    if (outcome == FM_ETCD_UNREACHABLE && is_worth_waiting(etcd, until_ns)) {
+        snprintf(error, FM_ETCD_ERROR_SIZE, "etcd: no answer yet to the login of user %.100s",
+                 etcd->access->user);
+        return outcome;
+    }
+    etcd->logs_in = false;
+    if (outcome == FM_ETCD_DONE && !take_token(etcd, answer, error)) {
+        outcome = FM_ETCD_REFUSED;
+    }
+    json_decref(answer);
+    if (outcome == FM_ETCD_DONE) {
+        etcd->login_ms = FM_ETCD_TRY_MS;
+        fm_etcd_token_share(etcd->access->token, etcd->token);
+    } else {
+        hang_up(etcd);
+    }
     return outcome;
+}
+
+// Gets a token for our user: one that another client of this process has got meanwhile, or from
+// the current member.
+static fm_etcd_outcome log_in(fm_etcd *etcd, uint64_t deadline_ns, char *error)
+{
+    if (fm_etcd_token_take(etcd->access->token, etcd->token)) {
+        if (etcd->logs_in) {
+            hang_up(etcd);
+        }
+        etcd->login_ms = FM_ETCD_TRY_MS;
+        return FM_ETCD_DONE;
+    }
+    fm_etcd_outcome outcome = etcd->logs_in ? FM_ETCD_DONE : send_login(etcd, deadline_ns, error);
+    return outcome == FM_ETCD_DONE ? receive_token(etcd, deadline_ns, error) : outcome;
 }
 
 // Sends the request, with a token where one is needed.
@@ -470,7 +522,8 @@ void fm_etcd_begin(fm_etcd *etcd, const char *path, const fm_writer *body)
     etcd->begun_ns = fm_clock_now_ns();
     char error[FM_ETCD_ERROR_SIZE]; // finish() tries again and reports it
     uint64_t until_ns = etcd->begun_ns + FM_ETCD_TRY_MS * FM_NS_PER_MS;
-    if (ask(etcd, until_ns, error) == FM_ETCD_UNREACHABLE && etcd->member_count > 1) {
+    if (ask(etcd, until_ns, error) == FM_ETCD_UNREACHABLE && etcd->member_count > 1 &&
+        !etcd->logs_in) {
         step(etcd);
         (void)ask(etcd, until_ns, error);
     }
@@ -498,7 +551,7 @@ fm_etcd_outcome fm_etcd_finish(fm_etcd *etcd, uint32_t timeout_ms, json_t **answ
 {
     uint64_t end_ns = etcd->begun_ns + timeout_ms * FM_NS_PER_MS;
     snprintf(error, FM_ETCD_ERROR_SIZE, "etcd: no member can be reached");
-    for (bool again = etcd->access->user[0] != '\0';;) {
+    for (uint32_t refused = 0;;) {
         uint64_t from_ns = etcd->asked ? etcd->begun_ns : fm_clock_now_ns();
         uint64_t try_ns = from_ns + FM_ETCD_TRY_MS * FM_NS_PER_MS;
         try_ns = try_ns < end_ns ? try_ns : end_ns;
@@ -506,9 +559,10 @@ fm_etcd_outcome fm_etcd_finish(fm_etcd *etcd, uint32_t timeout_ms, json_t **answ
         if (outcome == FM_ETCD_DONE) {
             outcome = receive_answer(etcd, try_ns, answer, error);
         }
-        if (outcome == FM_ETCD_REFUSED && etcd->token_is_old && again) {
-            again = false; // once, with a fresh token
-            continue;
+        bool has_user = etcd->access->user[0] != '\0';
+        if (outcome == FM_ETCD_REFUSED && etcd->token_is_old && has_user &&
+            ++refused < TOKENS_MAX) {
+            continue; // with another token
         }
         if (outcome == FM_ETCD_DONE) {
             error[0] = '\0';
@@ -516,7 +570,9 @@ fm_etcd_outcome fm_etcd_finish(fm_etcd *etcd, uint32_t timeout_ms, json_t **answ
         if (outcome != FM_ETCD_UNREACHABLE) {
             return outcome;
         }
-        next(etcd, end_ns);
+        if (!etcd->logs_in) {
+            next(etcd, end_ns);
+        }
         if (fm_clock_now_ns() >= end_ns) {
             return FM_ETCD_UNREACHABLE;
         }

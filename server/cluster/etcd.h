@@ -13,7 +13,10 @@
 // this room are made so that the second time changes nothing and the answer says so.
 //
 // With TLS, and as a user with a password, where etcd_access.h says so. A token that etcd no longer
-// knows is replaced, and the request sent once more.
+// knows is replaced, and the request sent again. All clients of a process share the last token. A
+// login may take etcd longer than a call has time: the call fails, and the next one continues to
+// wait for the same login. One that has no answer for FM_ETCD_TRY_MS is begun again at the next
+// member and waited for twice as long, and so on up to FM_ETCD_LOGIN_MS.
 //
 // Threads: one at a time for each client.
 
@@ -28,6 +31,7 @@
 #define FM_ETCD_VALUE_MAX  ((size_t)1 << 20) // bytes of one value; etcd takes requests of 1.5 MiB
 #define FM_ETCD_TRY_MS     1000u             // for one member
 #define FM_ETCD_CONNECT_MS 400u              // of it, to connect
+#define FM_ETCD_LOGIN_MS   32000u            // for one login at most
 #define FM_ETCD_SILENT_MS  3000u // for which one that could not be connected to is not tried
 
 typedef struct fm_etcd fm_etcd;

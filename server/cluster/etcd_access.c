@@ -3,6 +3,7 @@
 #include "server/cluster/etcd_access.h"
 
 #include "server/cluster/etcd.h"
+#include "server/cluster/etcd_token.h"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -110,6 +111,10 @@ fm_status fm_etcd_access_init(const fm_etcd_settings *settings, fm_etcd_access *
     if (status == FM_OK && settings->user[0] != '\0') {
         status = read_password(settings->password_file, access->password, error);
     }
+    if (status == FM_OK && settings->user[0] != '\0') {
+        status = fm_etcd_token_create(&access->token);
+        snprintf(error, FM_ETCD_ERROR_SIZE, "%s", status == FM_OK ? "" : "out of memory");
+    }
     if (status != FM_OK) {
         fm_etcd_access_fini(access);
     }
@@ -120,6 +125,7 @@ void fm_etcd_access_fini(fm_etcd_access *access)
 {
     SSL_CTX_free(access->tls);
     free(access->silence);
+    fm_etcd_token_destroy(access->token);
     sodium_memzero(access->password, sizeof access->password);
     *access = (fm_etcd_access){0};
 }

@@ -22,12 +22,15 @@ typedef struct fm_etcd_silence {
     _Atomic uint64_t until_ns[FM_ETCD_MEMBERS_MAX];
 } fm_etcd_silence;
 
+struct fm_etcd_token;
+
 typedef struct fm_etcd_access {
     const char *members;    // ADDRESS:PORT, separated by commas; outlives this
     struct ssl_ctx_st *tls; // NULL: plain TCP
     const char *user;       // empty: no authentication; outlives this
     char password[FM_ETCD_PASSWORD_SIZE];
-    fm_etcd_silence *silence; // owned
+    fm_etcd_silence *silence;    // owned
+    struct fm_etcd_token *token; // the last one of `user`, guarded; owned; NULL: without a user
 } fm_etcd_access;
 
 // The settings. Texts may be empty, never NULL.
