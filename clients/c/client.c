@@ -12,6 +12,7 @@
 
 #include "clients/c/connect.h"
 #include "clients/c/link.h"
+#include "clients/c/now.h"
 
 #include <fogmarch/object.h>
 
@@ -22,7 +23,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define READ_SIZE          (64u << 10) // bytes asked for at a time
@@ -150,13 +150,6 @@ void fm_client_destroy(fm_client *client)
     msgpack_zone_destroy(&client->zone);
     msgpack_zone_destroy(&client->reply_zone);
     free(client);
-}
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 // ---- requests in flight -------------------------------------------------------------------------
@@ -324,7 +317,7 @@ fm_status fm_client_send(fm_client *client, fm_method method, const fm_params *p
         return fm_client_error_set(&client->error, FM_ERR_NO_MEMORY, "%s",
                                    fm_status_text(FM_ERR_NO_MEMORY));
     }
-    uint64_t deadline_ms = now_ms() + client->options.timeout_ms;
+    uint64_t deadline_ms = fm_now_ms() + client->options.timeout_ms;
     *slot_of(client, client->next_id) = (struct fm_client_pending){
         .waits = true,
         .method = method,
@@ -605,12 +598,7 @@ int fm_client_timeout_ms(const fm_client *client)
     if (due == UINT64_MAX && client->in_flight == 0) {
         return -1;
     }
-    uint64_t now = now_ms();
-    if (client->broken || client->write_errno != 0 || due <= now) {
-        return 0;
-    }
-    uint64_t left = due - now;
-    return left < INT32_MAX ? (int)left : INT32_MAX;
+    return client->broken || client->write_errno != 0 ? 0 : fm_left_ms(due);
 }
 
 static void give_up(fm_client *client, uint32_t id)
@@ -630,7 +618,7 @@ void fm_client_expire(fm_client *client)
         (void)!fm_client_on_readable(client); // answers everything
         return;
     }
-    uint64_t now = now_ms();
+    uint64_t now = fm_now_ms();
     if (client->hooks != NULL && client->hooks->watch_ms(client) <= now) {
         if (fm_client_on_readable(client) != FM_OK) { // what came while nobody looked
             return;
@@ -640,7 +628,7 @@ void fm_client_expire(fm_client *client)
             answer_all(client);
             return;
         }
-        now = now_ms();
+        now = fm_now_ms();
     }
     if (now < client->earliest_ms) {
         return;
@@ -813,7 +801,7 @@ bool fm_client_repeat(fm_client *client, uint32_t id)
 {
     struct fm_client_pending *request = slot_of(client, id);
     request->refused = false;
-    request->deadline_ms = now_ms() + request->timeout_ms;
+    request->deadline_ms = fm_now_ms() + request->timeout_ms;
     return msgpack_sbuffer_write(&client->out, request->bytes, request->size) == 0;
 }
 

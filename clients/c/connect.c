@@ -2,6 +2,8 @@
 
 #include "clients/c/connect.h"
 
+#include "clients/c/now.h"
+
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -11,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #define HOST_SIZE 256
@@ -66,23 +67,15 @@ bool fm_connect_host(const char *address, char *host, size_t size)
     return true;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 // Waits for a connection under way. @return 0 or an errno
 static int finish_connecting(int fd, uint32_t timeout_ms)
 {
     struct pollfd poller = {.fd = fd, .events = POLLOUT};
-    int ready = -1;
-    errno = EINTR;
-    for (int64_t end_ms = now_ms() + timeout_ms; ready < 0 && errno == EINTR;) {
-        int64_t left_ms = end_ms - now_ms(); // a signal only makes us poll again
-        ready = poll(&poller, 1, left_ms > 0 ? (int)left_ms : 0);
-    }
+    uint64_t end_ms = fm_now_ms() + timeout_ms;
+    int ready;
+    do { // a signal only makes us poll again
+        ready = poll(&poller, 1, fm_left_ms(end_ms));
+    } while (ready < 0 && errno == EINTR);
     if (ready <= 0) {
         return ready == 0 ? ETIMEDOUT : errno;
     }

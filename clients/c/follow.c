@@ -190,7 +190,7 @@ static void greeted(fm_client *client, const msgpack_object *result)
     char here[ADDRESS_SIZE];
     snprintf(here, sizeof here, "%s", client->follow->nodes[0]);
     settle(client->follow, here, result);
-    client->follow->silence = fm_silence_begin(client->traffic.bytes_in, fm_follow_now_ms());
+    client->follow->silence = fm_silence_begin(client->traffic.bytes_in, fm_now_ms());
 }
 
 // ---- looking for a world ------------------------------------------------------------------------
@@ -216,7 +216,7 @@ static void on_probe_notification(void *context, fm_notification notification,
 static bool is_silent(const struct fm_follow *follow, const char *address)
 {
     return follow->node_count > 1 && strcmp(follow->silent, address) == 0 &&
-           fm_follow_now_ms() < follow->silent_until_ms;
+           fm_now_ms() < follow->silent_until_ms;
 }
 
 static void note_refusal(struct fm_follow *follow, const char *address)
@@ -432,7 +432,7 @@ static bool try_node(struct probe *probe, const char *address, uint64_t world, b
     put_node(owner->follow, 0, probe->address);
     owner->follow->ticket[0] = owner->follow->silent[0] = '\0';
     fm_client_exchange(owner, probe->client);
-    owner->follow->silence = fm_silence_begin(owner->traffic.bytes_in, fm_follow_now_ms());
+    owner->follow->silence = fm_silence_begin(owner->traffic.bytes_in, fm_now_ms());
     repeat_requests(owner);
     end_those_over(owner);
     (void)!fm_client_flush(owner); // a failure shows when reading
@@ -449,7 +449,7 @@ static void pause_ms(uint64_t ms)
 // wait before the next search. Otherwise 0.
 static uint64_t pause_before_ms(struct fm_follow *follow)
 {
-    uint64_t now_ms = fm_follow_now_ms(), longer_ms = 2 * follow->left_pause_ms;
+    uint64_t now_ms = fm_now_ms(), longer_ms = 2 * follow->left_pause_ms;
     bool again =
         strcmp(follow->left, follow->nodes[0]) == 0 && now_ms - follow->left_at_ms < GONE_MS;
     follow->left_pause_ms = !again                       ? 0
@@ -475,13 +475,13 @@ static bool seek(fm_client *client, uint64_t world)
 {
     struct fm_follow *follow = client->follow;
     struct probe probe = {.owner = client};
-    uint64_t begin_ms = fm_follow_now_ms(), gone_since_ms = 0, wait_ms = PAUSE_FIRST_MS;
+    uint64_t begin_ms = fm_now_ms(), gone_since_ms = 0, wait_ms = PAUSE_FIRST_MS;
     memset(follow->refused, 0, sizeof follow->refused);
     pause_ms(client->broken ? 0 : pause_before_ms(follow));
     put_node(follow, 0, follow->place);
     follow->place[0] = '\0';
     client->broken = false; // callbacks may send; it goes out when a node is found
-    for (bool any = true; any && fm_follow_now_ms() - begin_ms < client->options.follow_ms;) {
+    for (bool any = true; any && fm_now_ms() - begin_ms < client->options.follow_ms;) {
         any = false;
         for (uint32_t i = 0; i < follow->node_count; i++) {
             if (follow->refused[i]) {
@@ -491,8 +491,8 @@ static bool seek(fm_client *client, uint64_t world)
             if (is_silent(follow, follow->nodes[i])) {
                 continue;
             }
-            bool is_old = gone_since_ms != 0 && fm_follow_now_ms() - gone_since_ms > GONE_MS;
-            bool tries_others = is_old || fm_follow_now_ms() - begin_ms > FIRST_MS;
+            bool is_old = gone_since_ms != 0 && fm_now_ms() - gone_since_ms > GONE_MS;
+            bool tries_others = is_old || fm_now_ms() - begin_ms > FIRST_MS;
             bool found = try_node(&probe, follow->nodes[i], world, tries_others);
             hang_up(&probe);
             if (found) {
@@ -501,14 +501,13 @@ static bool seek(fm_client *client, uint64_t world)
             snprintf(follow->reason, sizeof follow->reason, "%.60s: %.170s", probe.address,
                      probe.error.message);
             bool is_gone = probe.error.status == FM_ERR_NO_WORLD;
-            gone_since_ms = !is_gone ? 0 : gone_since_ms != 0 ? gone_since_ms : fm_follow_now_ms();
-            if (is_gone && fm_follow_now_ms() - gone_since_ms > GONE_MS &&
-                !has_others(follow, world)) {
+            gone_since_ms = !is_gone ? 0 : gone_since_ms != 0 ? gone_since_ms : fm_now_ms();
+            if (is_gone && fm_now_ms() - gone_since_ms > GONE_MS && !has_others(follow, world)) {
                 return false;
             }
         }
         pause_ms(wait_ms / 2 +
-                 fm_follow_now_ms() % (wait_ms / 2)); // clients of one node do not come at once
+                 fm_now_ms() % (wait_ms / 2)); // clients of one node do not come at once
         wait_ms = 2 * wait_ms < PAUSE_LAST_MS ? 2 * wait_ms : PAUSE_LAST_MS;
     }
     return false;
@@ -632,23 +631,22 @@ static void watch(fm_client *client)
 {
     struct fm_follow *follow = client->follow;
     fm_look(client);
-    if (fm_follow_now_ms() < sent_by_ms(client)) {
-        follow->silence = fm_silence_begin(client->traffic.bytes_in, fm_follow_now_ms());
+    if (fm_now_ms() < sent_by_ms(client)) {
+        follow->silence = fm_silence_begin(client->traffic.bytes_in, fm_now_ms());
         return;
     }
-    switch (fm_silence_look(&follow->silence, client->traffic.bytes_in, fm_follow_now_ms())) {
+    switch (fm_silence_look(&follow->silence, client->traffic.bytes_in, fm_now_ms())) {
     case FM_SILENCE_WAIT:
         break;
     case FM_SILENCE_ASK:
         if (fm_client_send(client, FM_METHOD_PING, NULL, NULL, NULL, NULL) != FM_OK) {
-            follow->silence =
-                fm_silence_begin(client->traffic.bytes_in, fm_follow_now_ms()); // no room
+            follow->silence = fm_silence_begin(client->traffic.bytes_in, fm_now_ms()); // no room
         }
         (void)!fm_client_flush(client);
         break;
     case FM_SILENCE_GONE:
         snprintf(follow->silent, sizeof follow->silent, "%s", follow->nodes[0]);
-        follow->silent_until_ms = fm_follow_now_ms() + FM_NODE_PATIENCE_MS;
+        follow->silent_until_ms = fm_now_ms() + FM_NODE_PATIENCE_MS;
         fm_client_break(client, "the node is silent");
         break;
     }
@@ -695,7 +693,7 @@ static struct fm_follow *make_follow(const fm_client_options *options)
     copy_text(follow->ca_file, sizeof follow->ca_file, options->tls_ca_file);
     fm_params_init(&follow->scratch);
     if (getrandom(&follow->command_id, sizeof follow->command_id, 0) < 0) {
-        follow->command_id = fm_follow_now_ms() * 0x9e3779b97f4a7c15u;
+        follow->command_id = fm_now_ms() * 0x9e3779b97f4a7c15u;
     }
     follow->command_id >>= 13; // below 2^51, and counts on from there
     return follow;

@@ -6,9 +6,8 @@
 
 #include "clients/c/client.h"
 
+#include "clients/c/now.h"
 #include "clients/c/silence.h"
-
-#include <time.h>
 
 #define NODES_MAX      64u
 #define ADDRESS_SIZE   256u
@@ -65,13 +64,6 @@ struct fm_follow {
     uint64_t silent_until_ms;  // when to ask it as well
     char reason[FM_ERROR_TEXT_SIZE];
 };
-
-static inline uint64_t fm_follow_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 // ---- follow_views.c -----------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ void fm_look_begin(struct subscription *one, bool had_it)
     one->is_sought = true;
     one->had_it = had_it;
     one->node_number = 0;
-    one->since_ms = one->next_ms = fm_follow_now_ms();
+    one->since_ms = one->next_ms = fm_now_ms();
     one->pause_ms = PAUSE_FIRST_MS;
     one->denied_since_ms = 0;
 }
@@ -47,7 +47,7 @@ static bool has_place(const msgpack_object *place)
 static void look_later(fm_client *client, struct subscription *one, const char *refusal)
 {
     char text[96];
-    uint64_t now_ms = fm_follow_now_ms();
+    uint64_t now_ms = fm_now_ms();
     bool is_denied = one->denied_since_ms != 0;
     one->next_ms = now_ms + one->pause_ms;
     one->pause_ms = 2 * one->pause_ms < PAUSE_LAST_MS ? 2 * one->pause_ms : PAUSE_LAST_MS;
@@ -153,9 +153,9 @@ static void on_located(void *context, uint64_t id, const fm_client_error *error,
     bool is_elsewhere = error == NULL && !is_here;
     one->denied_since_ms = !is_denied                  ? 0
                            : one->denied_since_ms != 0 ? one->denied_since_ms
-                                                       : fm_follow_now_ms();
+                                                       : fm_now_ms();
     // A node that has just lost a world says for a moment that it is still there.
-    bool comes = is_here && (!one->had_it || fm_follow_now_ms() - one->since_ms > GONE_MS);
+    bool comes = is_here && (!one->had_it || fm_now_ms() - one->since_ms > GONE_MS);
     if (comes && subscribe(client, one)) {
         return;
     }
@@ -173,7 +173,7 @@ static void on_located(void *context, uint64_t id, const fm_client_error *error,
 void fm_look(fm_client *client)
 {
     struct fm_follow *follow = client->follow;
-    uint64_t now_ms = fm_follow_now_ms();
+    uint64_t now_ms = fm_now_ms();
     for (uint32_t i = 0; follow->looked_for == 0 && i < follow->subscription_count; i++) {
         struct subscription *one = &follow->subscriptions[i];
         if (!is_to_ask(follow, one) || one->next_ms > now_ms) {

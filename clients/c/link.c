@@ -3,6 +3,7 @@
 #include "clients/c/link.h"
 
 #include "clients/c/connect.h"
+#include "clients/c/now.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 // ---- the socket below TLS -----------------------------------------------------------------------
@@ -121,13 +121,6 @@ static bool expect_host(SSL *ssl, const char *host)
                : SSL_set1_host(ssl, host) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 // @return whether the handshake is over; else `events` is what to poll for, 0 for a failure
 static bool shake_hands(SSL *ssl, short *events)
 {
@@ -140,21 +133,21 @@ static bool shake_hands(SSL *ssl, short *events)
 
 static fm_status connect_ssl(SSL *ssl, int fd, uint32_t timeout_ms, fm_client_error *error)
 {
-    int64_t end_ms = now_ms() + timeout_ms;
+    uint64_t end_ms = fm_now_ms() + timeout_ms;
     short events;
     while (!shake_hands(ssl, &events)) {
-        int64_t left_ms = end_ms - now_ms();
+        int left_ms = fm_left_ms(end_ms);
         struct pollfd poller = {.fd = fd, .events = events};
         if (events == 0) {
             return SSL_get_verify_result(ssl) == X509_V_OK
                        ? fail(error, "no TLS with the server, which may not speak it", ssl)
                        : fail(error, "no TLS with the server", ssl);
         }
-        if (left_ms <= 0) {
+        if (left_ms == 0) {
             return fm_client_error_set(error, FM_ERR_IO, "no TLS with the server: %s",
                                        "it did not answer in time");
         }
-        (void)poll(&poller, 1, (int)left_ms); // a signal only makes us poll again
+        (void)poll(&poller, 1, left_ms); // a signal only makes us poll again
     }
     return FM_OK;
 }

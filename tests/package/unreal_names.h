@@ -69,10 +69,7 @@ class AActor
     virtual void Tick(float)
     {
     }
-    UWorld *GetWorld()
-    {
-        return nullptr;
-    }
+    UWorld *GetWorld();
     FVector GetActorLocation() const
     {
         return at_;
@@ -108,6 +105,12 @@ struct UWorld {
         return actor;
     }
 };
+
+inline UWorld *AActor::GetWorld()
+{
+    static UWorld world;
+    return &world;
+}
 
 template <class Key, class Value> struct TMap {
     std::unordered_map<Key, Value> entries;

@@ -2,7 +2,7 @@
 //
 // Goal: only a certificate that is for the host, and good now, is trusted; a server that is gone is
 // an error, and no signal that ends the program. Method: certificates are made here, each with one
-// fault; the server speaks TLS and closes in an orderly way.
+// fault; the server shakes hands, or fails to, and closes its socket without TLS's own goodbye.
 
 #include "tests/support/support.h"
 

@@ -455,7 +455,9 @@ class Client
     }
 
     /// Subscribes to what a team sees; 0: a player's own team, for others everything. It is filled
-    /// by a later update(). The view lives as long as the client, or until unsubscribe().
+    /// by a later update(). The view lives as long as the client, or until unsubscribe(). It may be
+    /// over already when this returns (is_over()): the subscribe could not be sent, and on_ended,
+    /// which was not set yet, is not called.
     ///
     /// @param rect    the part that is wanted; nullptr: all
     /// @param every   at most one message in so many ticks
@@ -575,10 +577,10 @@ class Client
         if (!send(FM_METHOD_SUBSCRIBE, params,
                   [this](const Answer &answer) { on_subscribed(answer); })) {
             to_ask_.pop_front();
-            end(view, "its subscribe could not be sent");
             if (!to_ask_.empty()) {
                 send_subscribe();
             }
+            end(view, "its subscribe could not be sent"); // last: on_ended may subscribe
         }
     }
 
