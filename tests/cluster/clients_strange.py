@@ -1,8 +1,9 @@
 """What the client libraries do with a server that is out of its mind, or stands still.
 
 Goal    Bytes that are no message end the connection, with a reason, in every library: no call waits for ever, and
-        nothing else is thrown. The same for an answer or a notification that is not one. Where the first of several
-        addresses does not answer hello, the next is asked.
+        nothing else is thrown. The same for messages that have not the form of an answer or a notification. In Python
+        also for those whose contents are something else: a result ends the connection, a keyframe or a delta the view.
+        Where the first of several addresses does not answer hello, the next is asked (in Python).
 Method  A server that is not there, without a cluster. One watcher for each library (watchers.py) views a world.
 """
 
@@ -22,13 +23,15 @@ HELLO = {"server": "strange", "protocol": 1, "session": 1, "role": "admin", "res
          "limits": {"message_size": 1 << 20, "agents": 1000, "cells": 1000}}
 KEYFRAME = {"subscription": 1, "world": WORLD, "team": 0, "tick": 1, "rect": [0, 0, 4, 4], "cells": [16, 1],
             "agents": [10 * WORLD + 1, 1, 2, 2, 1]}
+SUBSCRIBED = {"subscription": 1, "stream": 1, "resumed": False}
 
 
 class StrangeServer:
     """Answers as PROTOCOL.md says; `says` comes after a keyframe and a delta. Use it as an asynchronous context manager."""
 
-    def __init__(self, says=b"", hello_s=0.0):
+    def __init__(self, says=b"", hello_s=0.0, hello=HELLO, subscribed=SUBSCRIBED, keyframe=KEYFRAME):
         self.says, self.hello_s = says, hello_s  # so long hello takes
+        self.hello, self.subscribed, self.keyframe = hello, subscribed, keyframe
 
     async def __aenter__(self):
         self.server = await asyncio.start_server(self.serve, "127.0.0.1", 0)
@@ -52,10 +55,10 @@ class StrangeServer:
 
     def answer(self, writer, number, method):
         if method == "hello":
-            asyncio.get_running_loop().call_later(self.hello_s, writer.write, msgpack.packb([1, number, None, HELLO]))
+            asyncio.get_running_loop().call_later(self.hello_s, writer.write, msgpack.packb([1, number, None, self.hello]))
         elif method == "subscribe":
-            writer.write(msgpack.packb([1, number, None, {"subscription": 1, "stream": 1, "resumed": False}]))
-            writer.write(msgpack.packb([2, "keyframe", [KEYFRAME]]))
+            writer.write(msgpack.packb([1, number, None, self.subscribed]))
+            writer.write(msgpack.packb([2, "keyframe", [self.keyframe]]))
             delta = msgpack.packb([2, "delta", [{"subscription": 1, "world": WORLD, "tick": 2}]])
             asyncio.get_running_loop().call_later(0.2, writer.write, delta)
             asyncio.get_running_loop().call_later(0.4, writer.write, self.says)
@@ -94,6 +97,50 @@ def rubbish_ends_the_connection():
     asyncio.run(try_all())
 
 
+# What the server says instead, and whether that ends only the view.
+OTHER_CONTENTS = {
+    "a hello of 5": (dict(hello=5), False),
+    "a hello without resume": (dict(hello={**HELLO, "resume": 5}), False),
+    "a hello with other seeds": (dict(hello={**HELLO, "seeds": [5]}), False),
+    "a subscribe of 5": (dict(subscribed=5), False),
+    "a subscribe of a list": (dict(subscribed={**SUBSCRIBED, "subscription": [1]}), False),
+    "a keyframe without cells": (dict(keyframe={"subscription": 1, "tick": 1, "rect": [0, 0, 4, 4]}), True),
+    "a rectangle of three": (dict(keyframe={**KEYFRAME, "rect": [0, 0, 4]}), True),
+    "a delta without a tick": (dict(says=msgpack.packb([2, "delta", [{"subscription": 1}]])), True),
+    "steps of nobody": (dict(says=msgpack.packb([2, "delta", [{"subscription": 1, "tick": 3, "steps": b"\7"}]])), True),
+    "a list as subscription": (dict(says=msgpack.packb([2, "delta", [{"subscription": [1], "tick": 3}]])), False),
+}
+
+
+def other_contents_end_the_view_or_the_connection():
+    async def follow(address):
+        async with await fogmarch.connect(address) as client:
+            async for _ in await client.view(WORLD):
+                pass
+
+    def follow_plain(address):
+        with fogmarch.connect_plain(address) as client:
+            for _ in client.view(WORLD):
+                pass
+
+    async def try_one(what, says, ends_view):
+        async with StrangeServer(**says) as server:
+            for following in (follow(server.address), asyncio.to_thread(follow_plain, server.address)):
+                try:
+                    async with asyncio.timeout(PATIENCE):
+                        await following
+                except fogmarch.ConnectionEnded as error:
+                    assert isinstance(error, fogmarch.ViewEnded) == ends_view, f"{what}: {error!r}"
+                    assert str(error).startswith(("the server sent", "the server answered")), f"{what}: {error!r}"
+                except TimeoutError as error:
+                    raise AssertionError(f"{what}: it goes on") from error
+                else:
+                    raise AssertionError(f"{what}: it goes on")
+
+    for what, (says, ends_view) in OTHER_CONTENTS.items():
+        asyncio.run(try_one(what, says, ends_view))
+
+
 def a_program_that_throws_loses_no_message():
     """Nor does it get one twice. In C# tests/e2e/csharp/Probe.cs throws."""
     async def whole():
@@ -111,17 +158,24 @@ def a_program_that_throws_loses_no_message():
 
 
 def the_next_address_is_asked_where_the_first_is_silent():
+    """Only the first is given half a second."""
+    open_plain = fogmarch.plain.PlainClient._open
+
     async def whole():
         async def stand_still(_reader, _writer):
+            fogmarch.client.HELLO_S = PATIENCE
             await asyncio.sleep(60)
 
         async def turn_away(_reader, writer):
             writer.close()
 
         async with StrangeServer() as good:
+            fogmarch.plain.PlainClient._open = lambda client, address, timeout_s: open_plain(
+                client, address, PATIENCE if address == good.address else timeout_s)
             for serve in (stand_still, turn_away):
                 bad = await asyncio.start_server(serve, "127.0.0.1", 0)
                 addresses = "127.0.0.1:%d,%s" % (bad.sockets[0].getsockname()[1], good.address)
+                fogmarch.client.HELLO_S = 0.5 if serve is stand_still else PATIENCE
                 async with asyncio.timeout(PATIENCE), await fogmarch.connect(addresses) as client:
                     assert client.address == good.address
                 plain = await asyncio.to_thread(fogmarch.connect_plain, addresses, timeout_s=0.5)
@@ -129,7 +183,6 @@ def the_next_address_is_asked_where_the_first_is_silent():
                 plain.close()
                 bad.close()
 
-    fogmarch.client.HELLO_S = 0.5
     asyncio.run(whole())
 
 
@@ -145,5 +198,5 @@ def a_game_that_stood_still_connects():
         asyncio.run(whole())
 
 
-run([the_next_address_is_asked_where_the_first_is_silent, rubbish_ends_the_connection, a_program_that_throws_loses_no_message,
-     a_game_that_stood_still_connects])
+run([the_next_address_is_asked_where_the_first_is_silent, rubbish_ends_the_connection,
+     other_contents_end_the_view_or_the_connection, a_program_that_throws_loses_no_message, a_game_that_stood_still_connects])

@@ -6,13 +6,13 @@ import asyncio
 import os
 import ssl as tls
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from .follow import (
     FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, PAUSE_LAST_S, SILENT, Follow,
 )
 from .link import READ_SIZE, ConnectionEnded, Link, RequestError
-from .followed import FOR_NOW, NOT_HERE, FollowedView, moved_text
+from .followed import FOR_NOW, NOT_HERE, NOT_SHOWN, FollowedView, moved_text
 from .methods import PROTOCOL, Hello, Methods
 from .mirror import Mirror
 
@@ -450,8 +450,20 @@ class Subscription(FollowedView):
             self._raise(params)
         if name == "world_ended":
             return None
-        self.mirror.apply(name, params)
+        if not self._apply(name, params):
+            self._give_up()
         return self.mirror
+
+    def _give_up(self) -> NoReturn:
+        """The server sent what the mirror cannot hold."""
+        link, number = self._client._link, self.number
+        if self._client._forget(self):
+            self._client._start(self._client._unsubscribe(link, number))
+        while not self._queue.empty():
+            self._queue.get_nowait()
+        reason = {"reason": NOT_SHOWN, "address": ""}
+        self._queue.put_nowait(("end", reason))  # for the next call
+        self._raise(reason)
 
     async def __aiter__(self) -> AsyncIterator[Mirror]:
         while (mirror := await self.next()) is not None:

@@ -12,6 +12,7 @@ from .mirror import Mirror
 NOT_HERE = frozenset({"moved", "not_ready", "no_world"})
 # Answers to subscribe after which the same node is asked again.
 FOR_NOW = frozenset({"busy", "going_down"})
+NOT_SHOWN = "the server sent a keyframe or a delta that is none"
 
 
 def moved_text(world: int, place: Mapping[str, Any]) -> str:
@@ -62,6 +63,14 @@ class FollowedView:
             self._leave(error.sent)
         else:
             self._end(str(error))
+
+    def _apply(self, name: str, params: dict[str, Any]) -> bool:
+        """Applies a keyframe or a delta. False: it is none."""
+        try:
+            self.mirror.apply(name, params)
+            return True
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, MemoryError):
+            return False
 
     def _raise(self, params: Mapping[str, Any]) -> NoReturn:
         """The view is over: why."""

@@ -21,7 +21,7 @@ class RequestError(Exception):
     def __init__(self, method: str, error: Mapping[str, Any]) -> None:
         self.method = method
         self.code: int = error.get("code", 0)
-        self.status: str = error.get("name", "")
+        self.status: str = str(error.get("name", ""))
         self.message: str = error.get("message", "the server gave no reason")
         super().__init__(f"{method}: {self.message}")
         self.sent = error  # the whole error; `moved` says where the world is
@@ -66,8 +66,25 @@ class Messages:
             case [1, int(), None | {}, _]:  # RESPONSE
                 return True
             case [2, str(), [{}]]:  # NOTIFICATION
-                return True
+                return isinstance(message[2][0].get("subscription", 0), int)
         return False
+
+
+def check_result(method: str, result: Any) -> None:
+    """Checks what the libraries themselves need of an answer. Raises NoMessage."""
+    match method, result:
+        case "hello", {"resume": str(), **more}:
+            seeds = more.get("seeds", ())
+            is_good = isinstance(seeds, list | tuple) and all(
+                isinstance(seed, dict) and isinstance(seed.get("tcp"), str) for seed in seeds)
+        case "subscribe", {"subscription": int(), "stream": int(), "resumed": bool()}:
+            is_good = True
+        case "world.locate", {"here": is_here, **more}:
+            is_good = bool(is_here) or isinstance(more.get("tcp"), str)
+        case _:
+            is_good = method not in ("hello", "subscribe", "world.locate")
+    if not is_good:
+        raise NoMessage(f"the server answered {method} with something else than its result")
 
 
 class Link:
@@ -159,7 +176,10 @@ class Link:
 
     def _take(self, message: list[Any]) -> None:
         if message[0] == RESPONSE:
-            method, future = self._waiting.pop(message[1], ("", None))
+            method, future = self._waiting.get(message[1], ("", None))
+            if message[2] is None:
+                check_result(method, message[3])
+            self._waiting.pop(message[1], None)
             if future is None or future.done():
                 return
             if message[2] is not None:

@@ -15,9 +15,9 @@ from .client import address_of, addresses_of, hello_of, tls_context
 from .follow import (
     FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, PAUSE_LAST_S, SILENT, Follow, Silence,
 )
-from .followed import FOR_NOW, NOT_HERE, FollowedView, moved_text
+from .followed import FOR_NOW, NOT_HERE, NOT_SHOWN, FollowedView, moved_text
 from .link import (
-    NOTIFICATION, READ_SIZE, REQUEST, RESPONSE, ConnectionEnded, Messages, NoMessage, RequestError,
+    NOTIFICATION, READ_SIZE, REQUEST, RESPONSE, ConnectionEnded, Messages, NoMessage, RequestError, check_result,
 )
 from .methods import Hello
 from .mirror import Mirror
@@ -74,6 +74,10 @@ class PlainLink:
             del self._answers[number]
         if error is not None:
             raise RequestError(method, error)
+        try:
+            check_result(method, result)
+        except NoMessage as no_result:
+            self._over(str(no_result))
         return result
 
     def send(self, message: list[Any]) -> None:
@@ -113,6 +117,7 @@ class PlainLink:
         elif message[0] == RESPONSE and message[1] in self._late:
             self._late.remove(message[1])
             if message[2] is None:
+                check_result("subscribe", message[3])
                 self.send([REQUEST, 0, "unsubscribe", [{"subscription": message[3]["subscription"]}]])
         elif message[0] == NOTIFICATION and message[1] == "idle":
             # The server checks whether the client is alive.
@@ -515,8 +520,21 @@ class PlainView(FollowedView):
             self._raise(params)
         if name == "world_ended":
             return None
-        self.mirror.apply(name, params)
+        if not self._apply(name, params):
+            self._give_up()
         return self.mirror
+
+    def _give_up(self) -> NoReturn:
+        """The server sent what the mirror cannot hold."""
+        client, number = self._client, self.number
+        if client._forget(self):
+            try:
+                client._link.send([REQUEST, 0, "unsubscribe", [{"subscription": number}]])
+            except ConnectionEnded:
+                pass  # and the subscription with it
+        self._queue.clear()
+        self._end(NOT_SHOWN)
+        self._raise(self._queue[0][1])
 
     def __iter__(self) -> Iterator[Mirror]:
         while (mirror := self.next()) is not None:
