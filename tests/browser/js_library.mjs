@@ -128,4 +128,28 @@ async function errorsAndTheEnd() {
   await assert.rejects(server.connect(), ConnectionError);
 }
 
-await run([mirrorsShowWhatInspectSays, lostConnectionsGoOn, largeMessagesComeInPieces, errorsAndTheEnd]);
+// A page has only WebSockets: this one never opens the first address, and refuses the others. Thirty seconds last 0.3 s.
+async function theSecondNodeIsAskedWhereTheFirstIsSilent() {
+  const { WebSocket: before, setTimeout: wait } = globalThis;
+  const asked = [];
+  globalThis.setTimeout = (does, ms, ...more) => wait(does, ms / 100, ...more);
+  globalThis.WebSocket = class {
+    constructor(url) {
+      asked.push(url);
+      if (asked.length > 1) {
+        queueMicrotask(() => this.onerror());
+      }
+    }
+    close() {}
+  };
+  const [first, second] = ["ws://127.0.0.1:1/ws", "ws://127.0.0.1:2/ws"];
+  try {
+    await assert.rejects(fogmarch.connect(first, { nodes: [second] }), ConnectionError);
+  } finally {
+    Object.assign(globalThis, { WebSocket: before, setTimeout: wait });
+  }
+  assert.deepEqual(asked, [first, second]);
+}
+
+await run([mirrorsShowWhatInspectSays, lostConnectionsGoOn, largeMessagesComeInPieces, errorsAndTheEnd,
+           theSecondNodeIsAskedWhereTheFirstIsSilent]);

@@ -34,7 +34,7 @@ function reasonOf(event: CloseEvent): string {
   return event.code === 1001 ? "the server goes down" : "the server is gone";
 }
 
-const PATIENCE_MS = 30000; // until a server has answered hello
+const PATIENCE_MS = 30000; // for one server to accept the connection
 
 function open(url: string): WebSocket {
   try {
@@ -69,17 +69,5 @@ export async function connect(url: string, hello: Hello = {}): Promise<Client> {
   const scheme = url.startsWith("wss:") ? "wss" : "ws";
   const addressOf = ({ http }: Place): string | undefined =>
     http === "" ? undefined : `${scheme}://${http}/ws`;
-  let late: ReturnType<typeof setTimeout> | undefined;
-  const patience = new Promise<never>((_, reject) => {
-    late = setTimeout(() => reject(new ConnectionError(`${url} does not answer`)), PATIENCE_MS);
-  });
-  const opening = Client.open([url, ...(hello.nodes ?? [])], { dial, addressOf }, hello);
-  try {
-    return await Promise.race([opening, patience]);
-  } catch (error) {
-    void opening.then((client) => client.close(), () => {});
-    throw error;
-  } finally {
-    clearTimeout(late);
-  }
+  return Client.open([url, ...(hello.nodes ?? [])], { dial, addressOf }, hello);
 }
