@@ -385,7 +385,7 @@ func _take_answer(message):
 
 func _on_hello(answer):
 	if not answer["ok"]:
-		_end(answer["error"]["message"])
+		_end(str(answer["error"].get("message", "")))
 		return
 	state = OPEN
 	welcome = answer["result"]
@@ -398,13 +398,13 @@ func _on_hello(answer):
 
 func _take_notification(name, params):
 	if name == "keyframe" or name == "delta":
-		var view = _view_of(params["subscription"])
+		var view = _view_of(params.get("subscription", 0))
 		if view != null and not view.is_over:
 			view.apply(name == "keyframe", params)
 	elif name == "idle": # the server checks whether the client is alive
-		_put([2, "ping", [{"time": params["time"]}]])
-	elif (name == "world_ended" or name == "moved") and _views.has(params["subscription"]):
-		_leave(_views[params["subscription"]], params, name == "moved")
+		_put([2, "ping", [{"time": params.get("time", 0)}]])
+	elif (name == "world_ended" or name == "moved") and _views.has(params.get("subscription", 0)):
+		_leave(_views[params.get("subscription", 0)], params, name == "moved")
 	else:
 		emit_signal("notified", name, params)
 
@@ -435,7 +435,7 @@ func _lose(reason):
 
 # The world of a view is not on this node any more.
 func _leave(view, params, is_moved):
-	_views.erase(params["subscription"])
+	_views.erase(params.get("subscription", 0))
 	if view.is_over:
 		return # by the program
 	if not is_moved and not _follows():
@@ -459,7 +459,7 @@ func _refuse(view, error):
 	elif _follows() and view.stream != 0 and (NOT_HERE.has(name) or FOR_NOW.has(name)):
 		_look_later(view, str(error.get("message", "")))
 	else:
-		_end_view(view, error["message"])
+		_end_view(view, str(error.get("message", "")))
 
 
 func _end_moved(view, place):
@@ -526,7 +526,7 @@ func _take_place(look, answer):
 	var place = answer["result"] if answer["ok"] else {}
 	var is_here = place.get("here", false)
 	var is_elsewhere = answer["ok"] and not is_here
-	var is_denied = not answer["ok"] and answer["error"]["name"] == "no_world"
+	var is_denied = not answer["ok"] and answer["error"].get("name", "") == "no_world"
 	if not is_denied:
 		look["denied_since"] = -1
 	elif look["denied_since"] < 0:
@@ -621,9 +621,9 @@ func _probe(method, params, function):
 
 func _on_probe_hello(answer):
 	if not answer["ok"]:
-		if answer["error"]["name"] in ["denied", "bad_value"]:
+		if answer["error"].get("name", "") in ["denied", "bad_value"]:
 			_follow.refused[address] = true
-		_drop_node(str(answer["error"]["message"]), false)
+		_drop_node(str(answer["error"].get("message", "")), false)
 		return
 	welcome = answer["result"]
 	if _follow.is_right or _follow.worlds.size() == 0:
@@ -638,16 +638,16 @@ func _on_located(answer):
 		_probed += 1
 		_probe("world.locate", {"world": _follow.worlds[_probed]}, "_on_located")
 	elif not answer["ok"]:
-		_drop_node(str(answer["error"]["message"]), answer["error"]["name"] == "no_world")
-	elif answer["result"]["here"]:
+		_drop_node(str(answer["error"].get("message", "")), answer["error"].get("name", "") == "no_world")
+	elif answer["result"].get("here", false):
 		_adopt_node()
-	elif _follow.refused.has(str(answer["result"]["tcp"])):
+	elif _follow.refused.has(str(answer["result"].get("tcp", ""))):
 		_drop_node("the world's node has refused this client", false)
-	elif _follow.is_silent(str(answer["result"]["tcp"])):
+	elif _follow.is_silent(str(answer["result"].get("tcp", ""))):
 		_drop_node("the world's node is silent", false)
 	else:
 		_drop_node("the world is not there", false)
-		_connect_to(str(answer["result"]["tcp"]))
+		_connect_to(str(answer["result"].get("tcp", "")))
 		_follow.is_right = true
 
 
