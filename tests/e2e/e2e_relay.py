@@ -282,7 +282,8 @@ def little_room():
                     "--metrics-port-file", port_file, environment=TOKENS) as relay:
             until(lambda: knows(relay, small) and knows(relay, large), "the worlds")
             until(lambda: metrics(port_file)["fogmarch_relay_keyframes_total"] > 1, "two keyframes")
-            pauses = 0
+            admin.call("world.step", world=small, ticks=delay)
+            pauses, before = 0, knows(relay, small)[0]["tick"]
             for i in range(400):
                 march(admin, large, agents, 127 * (i % 2))
                 admin.call("world.step", world=small, ticks=1)
@@ -292,6 +293,9 @@ def little_room():
                 if pauses > 0:
                     break
             assert pauses > 0, "all found room"
+            now = admin.call("world.info", world=small)["tick"]
+            assert now - delay > before
+            until(lambda: knows(relay, small)[0]["tick"] == now - delay, "the small world goes on")
             before = admin.call("world.info", world=large)["tick"]
             views = [View(relay, world=world, encoding="dense") for world in (large, small)]
             direct = [View(server, world=world, encoding="dense") for world in (large, small)]
