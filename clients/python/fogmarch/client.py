@@ -294,7 +294,7 @@ class Client(Methods):
                     try:
                         await self._try(address, search.worlds)
                         return
-                    except (OSError, ConnectionEnded, RequestError, TimeoutError) as failure:
+                    except (OSError, ConnectionEnded, RequestError, TimeoutError, ValueError) as failure:
                         search.failed(address, failure)
                 await asyncio.sleep(pause)
             self._over(search.text(len(self._follow.nodes)))

@@ -393,7 +393,7 @@ class PlainClient(PlainMethods):
                 try:
                     self._try(address, search.worlds)
                     return
-                except (OSError, ConnectionEnded, RequestError) as failure:
+                except (OSError, ConnectionEnded, RequestError, ValueError) as failure:
                     search.failed(address, failure)
             time.sleep(pause)
         self._end = search.text(len(self._follow.nodes))
