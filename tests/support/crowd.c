@@ -18,6 +18,18 @@ fm_world_rules crowd_rules(void)
     return rules;
 }
 
+fm_world_rules crowd_rules_of_sizes(void)
+{
+    static const char *const classes[] = {"one", "two:size=2,ground=1", "three:size=3,ground=1",
+                                          "four:size=4,ground=1"};
+    fm_world_rules rules = crowd_rules();
+    for (uint32_t i = 0; i < FM_CLASS_SIZE_MAX; i++) {
+        assert_int_equal(fm_movement_class_parse(classes[i], &rules.classes[i], NULL, 0), FM_OK);
+    }
+    rules.class_count = FM_CLASS_SIZE_MAX;
+    return rules;
+}
+
 void crowd_init(crowd *c, const fm_world_rules *rules, fm_grid *grid)
 {
     memset(c, 0, sizeof *c);
@@ -76,6 +88,15 @@ uint32_t crowd_spawn(crowd *c, fm_command command)
 uint32_t crowd_spawn_at(crowd *c, uint32_t team, fm_cell cell)
 {
     return crowd_spawn(c, (fm_command){.team = team, .cells = &cell, .cell_count = 1});
+}
+
+void crowd_spawn_to(crowd *c, uint32_t team, uint32_t size, uint32_t x, uint32_t y, uint32_t to_x,
+                    uint32_t to_y)
+{
+    fm_cell cell = fm_cell_at(x, y);
+    uint32_t unit = crowd_spawn(
+        c, (fm_command){.team = team, .cells = &cell, .cell_count = 1, .class_index = size - 1});
+    crowd_order(c, unit, fm_cell_at(to_x, to_y), FM_UNREACHABLE_NEAREST);
 }
 
 void crowd_order(crowd *c, uint32_t index, fm_cell goal, fm_on_unreachable on_unreachable)

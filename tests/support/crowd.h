@@ -27,6 +27,9 @@ typedef struct crowd {
 /// Rules for a world without fog where a cell holds one unit.
 fm_world_rules crowd_rules(void);
 
+/// The same, with a movement class for each size: class n - 1 is for units of n x n cells.
+fm_world_rules crowd_rules_of_sizes(void);
+
 /// A world from rows of letters as in a .map file. `height` rows of equal length.
 void crowd_init_rows(crowd *c, const fm_world_rules *rules, const char *const *rows,
                      uint32_t height);
@@ -40,6 +43,11 @@ uint32_t crowd_team(crowd *c);
 /// Spawns units; notes them in `units`. Returns the index of the first.
 uint32_t crowd_spawn(crowd *c, fm_command command);
 uint32_t crowd_spawn_at(crowd *c, uint32_t team, fm_cell cell);
+
+/// Spawns a unit of a size, in a world with crowd_rules_of_sizes() or for one cell, and orders it
+/// to another place. If it cannot be reached the order ends at the nearest one.
+void crowd_spawn_to(crowd *c, uint32_t team, uint32_t size, uint32_t x, uint32_t y, uint32_t to_x,
+                    uint32_t to_y);
 
 /// Orders unit `index` to a cell.
 void crowd_order(crowd *c, uint32_t index, fm_cell goal, fm_on_unreachable on_unreachable);

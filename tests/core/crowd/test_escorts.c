@@ -1,0 +1,251 @@
+// core/crowd/test_escorts.c: a large unit that a press holds gets out (core/crowd/escort.h).
+//
+// Method: a large unit at the closed end of a pass, and many small ones that want past it; without
+// an escort nobody arrives. The checks of crowd.h after every tick.
+
+#include "tests/support/crowd.h"
+
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
+#include "core/crowd/pibt.h"
+#include "core/crowd/turns.h"
+#include "core/saves/settle.h"
+#include "core/saves/world_load.h"
+#include "core/saves/world_save.h"
+#include "core/world/crowd_state.h"
+#include "core/world/team.h"
+#include "core/world/world_state.h"
+
+static crowd stage;
+
+#define PRESS_WIDTH  14u
+#define PRESS_SMALL  42u
+#define PRESS_TICKS  1000u
+#define WALKERS      600u
+#define WALKER_SPACE 8u
+
+static const char *const press_rows[] = {"..............", //
+                                         "..............", //
+                                         "..............", //
+                                         "..............", //
+                                         "..............", //
+                                         "@@@@@...@@@@@@", //
+                                         "@@@@@...@@@@@@", //
+                                         "@@@@@...@@@@@@", //
+                                         "@@@@@...@@@@@@", //
+                                         "@@@@@...@@@@@@", //
+                                         "@@@@@@.@@@@@@@", //
+                                         "..............", //
+                                         "..............", //
+                                         "..............", //
+                                         ".............."};
+#define PRESS_HEIGHT FM_COUNT_OF(press_rows)
+
+// A map that is all wall but for the press, whose left end, where its rows begin, is at `left`.
+// They are written from their `begin` on and go round.
+static fm_grid *press_grid(uint32_t width, uint32_t left, uint32_t begin)
+{
+    fm_grid *grid;
+    assert_int_equal(fm_grid_create(width, PRESS_HEIGHT, &fm_memory_libc, &grid), FM_OK);
+    for (uint32_t i = 0; i < width * PRESS_HEIGHT; i++) {
+        uint32_t x = i % width, y = i / width;
+        bool is_free = x >= left && x < left + PRESS_WIDTH &&
+                       press_rows[y][(x - left + begin) % PRESS_WIDTH] == '.';
+        if (!is_free) {
+            fm_grid_set(grid, fm_cell_at(x, y), FM_TERRAIN_WALL, FM_COST_FLOOR);
+        }
+    }
+    return grid;
+}
+
+// The large one last: of units as old as each other those before it have priority.
+static void spawn_press(uint32_t team, uint32_t left, uint32_t large_x)
+{
+    for (uint32_t i = 0; i < PRESS_SMALL; i++) {
+        uint32_t x = i % PRESS_WIDTH, y = i / PRESS_WIDTH;
+        crowd_spawn_to(&stage, team, 1, left + x, 4 - y, left + PRESS_WIDTH - 1 - x, 11 + y);
+    }
+    crowd_spawn_to(&stage, team, 3, large_x, 6, left, 0);
+}
+
+static const fm_mover *mover_of(uint32_t unit)
+{
+    return &fm_world_edit_crowd(stage.world)->movers[stage.units[unit].index1 - 1];
+}
+
+// Rows of small units that go to and fro, far enough from each other not to meet: those of
+// different islands (islands.h) are decided on several workers.
+static void spawn_walkers(uint32_t team, uint32_t left, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        fm_cell from = fm_cell_at(left + i / 2 * WALKER_SPACE, i % 2 == 0 ? 3 : 11);
+        fm_cell to = from + fm_cell_at(3, 0);
+        uint32_t unit = crowd_spawn_at(&stage, team, from);
+        fm_command command = {.kind = FM_COMMAND_ORDER,
+                              .agents = &stage.units[unit],
+                              .agent_count = 1,
+                              .cells = &to,
+                              .cell_count = 1,
+                              .order = FM_ORDER_PATROL};
+        fm_command_result result = {0};
+        fm_world_apply(stage.world, &command, &result);
+        assert_int_equal(result.status, FM_OK);
+    }
+}
+
+// A large unit stands in a corridor that is too narrow for it at its other end, and all others, in
+// the room before it, want through it. Nobody gets anywhere before they have let it out. Without an
+// escort (escort.h) nobody has arrived after 2,000 ticks. Others walk about, so many that the
+// decisions are divided among workers: any number of these decides alike.
+static void press_out(uint32_t worker_count)
+{
+    static uint64_t digests[PRESS_TICKS];
+    fm_world_rules rules = crowd_rules_of_sizes();
+    fm_grid *grid = press_grid(PRESS_WIDTH + 1 + WALKERS / 2 * WALKER_SPACE, 0, 0);
+    for (uint32_t y = 0; y < PRESS_HEIGHT; y++) {
+        for (uint32_t x = PRESS_WIDTH + 1; x < grid->width; x++) {
+            fm_grid_set(grid, fm_cell_at(x, y), FM_TERRAIN_GROUND, FM_COST_FLOOR);
+        }
+    }
+    crowd_init(&stage, &rules, grid);
+    uint32_t team = crowd_team(&stage), divided_ticks = 0;
+    spawn_press(team, 0, 5);
+    spawn_walkers(team, PRESS_WIDTH + 1, WALKERS);
+    fm_workers *workers;
+    assert_int_equal(fm_workers_create(worker_count, &workers), FM_OK);
+    for (uint32_t tick = 0; tick < PRESS_TICKS && stage.ended_count < 1 + PRESS_SMALL; tick++) {
+        crowd_tick(&stage, workers);
+        uint64_t digest = fm_world_digest(stage.world);
+        assert_true(worker_count == 1 || digest == digests[tick]);
+        digests[tick] = digest;
+        bool is_divided = fm_world_edit_crowd(stage.world)->turn_parts[0].end < WALKERS / 2;
+        divided_ticks += is_divided && fm_team_of(stage.world, team)->escort_count > 0;
+    }
+    assert_int_equal(stage.ended[FM_END_ARRIVED], 1 + PRESS_SMALL);
+    assert_true(worker_count == 1 || divided_ticks > 0);
+    fm_workers_destroy(workers);
+    crowd_fini(&stage);
+}
+
+static void a_press_lets_a_large_unit_out(void **state)
+{
+    (void)state;
+    static const uint32_t worker_counts[] = {1, 2, 3, 8};
+    for (uint32_t i = 0; i < FM_COUNT_OF(worker_counts); i++) {
+        press_out(worker_counts[i]);
+    }
+}
+
+// The large unit stands at the east end of the widest map. Units at the west end have nothing to do
+// with that.
+static void an_escort_ends_with_the_map(void **state)
+{
+    (void)state;
+    enum {
+        WEST = 4
+    };
+    fm_world_rules rules = crowd_rules_of_sizes();
+    fm_grid *grid = press_grid(FM_SIDE_MAX, FM_SIDE_MAX - PRESS_WIDTH, 8);
+    for (uint32_t i = 0; i < WEST * PRESS_HEIGHT; i++) {
+        fm_grid_set(grid, fm_cell_at(i % WEST, i / WEST), FM_TERRAIN_GROUND, FM_COST_FLOOR);
+    }
+    crowd_init(&stage, &rules, grid);
+    uint32_t team = crowd_team(&stage), escorted_ticks = 0;
+    spawn_press(team, FM_SIDE_MAX - PRESS_WIDTH, FM_SIDE_MAX - 3);
+    for (uint32_t i = 0; i < WEST * PRESS_HEIGHT; i++) {
+        crowd_spawn_at(&stage, team, fm_cell_at(i % WEST, i / WEST));
+    }
+    for (uint32_t tick = 0; tick < PRESS_TICKS && stage.ended_count < 1 + PRESS_SMALL; tick++) {
+        crowd_tick(&stage, NULL);
+        escorted_ticks += mover_of(PRESS_SMALL)->escorted &&
+                          crowd_cell(&stage, PRESS_SMALL) == fm_cell_at(FM_SIDE_MAX - 3, 6);
+        for (uint32_t i = 1 + PRESS_SMALL; i < stage.unit_count; i++) {
+            assert_false(mover_of(i)->escorted);
+        }
+    }
+    assert_true(escorted_ticks > 0);
+    assert_int_equal(stage.ended[FM_END_ARRIVED], 1 + PRESS_SMALL);
+    crowd_fini(&stage);
+}
+
+// Settling ends an escort: a world that goes on and one that was loaded from its file decide alike.
+static void a_saved_world_has_no_escort(void **state)
+{
+    (void)state;
+    fm_world_rules rules = crowd_rules_of_sizes();
+    crowd_init(&stage, &rules, press_grid(PRESS_WIDTH, 0, 0));
+    uint32_t team = crowd_team(&stage);
+    spawn_press(team, 0, 5);
+    const struct fm_team *own = fm_team_of(stage.world, team);
+    for (uint32_t tick = 0; tick < PRESS_TICKS && own->escort_count == 0; tick++) {
+        crowd_tick(&stage, NULL);
+    }
+    assert_int_equal(own->escort_count, 1);
+    fm_world_settle(stage.world);
+    assert_int_equal(own->escort_count, 0);
+    fm_writer bytes = fm_writer_init(&fm_memory_libc);
+    assert_int_equal(fm_world_save(stage.world, &bytes), FM_OK);
+    fm_world *copy;
+    fm_bytes_error error = {0};
+    assert_int_equal(fm_world_load(bytes.data, bytes.size, &fm_memory_libc, &copy, &error), FM_OK);
+    fm_writer_fini(&bytes);
+    uint32_t escorted_ticks = 0;
+    for (uint32_t tick = 0; tick < 2 * PRESS_TICKS && stage.ended_count < stage.unit_count;
+         tick++) {
+        fm_tick_report report;
+        crowd_tick(&stage, NULL);
+        fm_tick_run(copy, NULL, 1u << 30, NULL, &report);
+        assert_int_equal(fm_world_digest(stage.world), report.record.digest);
+        escorted_ticks += own->escort_count > 0;
+        assert_int_equal(own->escort_count, fm_team_of(copy, team)->escort_count);
+    }
+    assert_true(escorted_ticks > 0); // it gets another one
+    assert_int_equal(stage.ended[FM_END_ARRIVED], stage.unit_count);
+    fm_world_destroy(copy);
+    crowd_fini(&stage);
+}
+
+static bool is_refused;
+
+static void *allocate(void *context, size_t size)
+{
+    return is_refused ? NULL : fm_memory_libc.allocate(context, size);
+}
+
+// Without memory there is no escort; when there is some again, the unit gets it.
+static void an_escort_waits_for_memory(void **state)
+{
+    (void)state;
+    enum {
+        REFUSED_TICKS = 64
+    };
+    fm_world_rules rules = crowd_rules_of_sizes();
+    crowd_init(&stage, &rules, press_grid(PRESS_WIDTH, 0, 0));
+    uint32_t team = crowd_team(&stage), refused_ticks = 0, escorted_ticks = 0;
+    spawn_press(team, 0, 5);
+    const struct fm_team *own = fm_team_of(stage.world, team);
+    stage.world->memory.allocate = allocate;
+    for (uint32_t tick = 0; tick < PRESS_TICKS && stage.ended_count < stage.unit_count; tick++) {
+        is_refused = own->escorts_wanted > 0 && refused_ticks < REFUSED_TICKS;
+        refused_ticks += is_refused;
+        crowd_tick(&stage, NULL);
+        assert_true(own->escort_count == 0 || !is_refused);
+        escorted_ticks += own->escort_count > 0;
+    }
+    is_refused = false;
+    assert_int_equal(refused_ticks, REFUSED_TICKS);
+    assert_true(escorted_ticks > 0);
+    assert_int_equal(stage.ended[FM_END_ARRIVED], stage.unit_count);
+    crowd_fini(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_press_lets_a_large_unit_out),
+        cmocka_unit_test(an_escort_ends_with_the_map),
+        cmocka_unit_test(a_saved_world_has_no_escort),
+        cmocka_unit_test(an_escort_waits_for_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
