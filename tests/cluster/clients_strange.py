@@ -27,11 +27,12 @@ SUBSCRIBED = {"subscription": 1, "stream": 1, "resumed": False}
 
 
 class StrangeServer:
-    """Answers as PROTOCOL.md says; `says` comes after a keyframe and a delta. Use it as an asynchronous context manager."""
+    """Answers as PROTOCOL.md says; `says` comes after a keyframe and a delta, and then it may go away. Use it as an
+    asynchronous context manager."""
 
-    def __init__(self, says=b"", hello_s=0.0, hello=HELLO, subscribed=SUBSCRIBED, keyframe=KEYFRAME):
+    def __init__(self, says=b"", hello_s=0.0, hello=HELLO, subscribed=SUBSCRIBED, keyframe=KEYFRAME, goes=False):
         self.says, self.hello_s = says, hello_s  # so long hello takes
-        self.hello, self.subscribed, self.keyframe = hello, subscribed, keyframe
+        self.hello, self.subscribed, self.keyframe, self.goes = hello, subscribed, keyframe, goes
 
     async def __aenter__(self):
         self.server = await asyncio.start_server(self.serve, "127.0.0.1", 0)
@@ -62,6 +63,9 @@ class StrangeServer:
             delta = msgpack.packb([2, "delta", [{"subscription": 1, "world": WORLD, "tick": 2}]])
             asyncio.get_running_loop().call_later(0.2, writer.write, delta)
             asyncio.get_running_loop().call_later(0.4, writer.write, self.says)
+            if self.goes:
+                self.server.close()
+                asyncio.get_running_loop().call_later(0.6, writer.close)
 
 
 RUBBISH = {
@@ -141,6 +145,33 @@ def other_contents_end_the_view_or_the_connection():
         asyncio.run(try_one(what, says, ends_view))
 
 
+def a_node_without_an_address_is_passed_over():
+    """A server names one, and goes away."""
+    hello = {**HELLO, "node": "a", "seeds": [{"tcp": "no address", "http": ""}]}
+
+    async def follow(address):
+        async with await fogmarch.connect(address, follow_s=1) as client:
+            async for _ in await client.view(WORLD):
+                pass
+
+    def follow_plain(address):
+        with fogmarch.connect_plain(address, follow_s=1) as client:
+            for _ in client.view(WORLD):
+                pass
+
+    async def whole():
+        for one in (follow, lambda address: asyncio.to_thread(follow_plain, address)):
+            async with StrangeServer(hello=hello, goes=True) as server:
+                try:
+                    async with asyncio.timeout(PATIENCE):
+                        await one(server.address)
+                except fogmarch.ConnectionEnded as error:
+                    assert "was not found" in str(error), repr(error)
+                else:
+                    raise AssertionError("it goes on")
+    asyncio.run(whole())
+
+
 def a_program_that_throws_loses_no_message():
     """Nor does it get one twice. In C# tests/e2e/csharp/Probe.cs throws."""
     async def whole():
@@ -199,4 +230,5 @@ def a_game_that_stood_still_connects():
 
 
 run([the_next_address_is_asked_where_the_first_is_silent, rubbish_ends_the_connection,
-     other_contents_end_the_view_or_the_connection, a_program_that_throws_loses_no_message, a_game_that_stood_still_connects])
+     other_contents_end_the_view_or_the_connection, a_node_without_an_address_is_passed_over,
+     a_program_that_throws_loses_no_message, a_game_that_stood_still_connects])
