@@ -10,6 +10,7 @@ Method  cpp_probe.cc follows a view and prints it; the test compares it with its
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -76,7 +77,7 @@ def the_actor_for_unreal(kit):
                        "    void BeginPlay() override;\n    void Tick(float Seconds) override;\n"
                        f"{members}}};\n{functions}\n"
                        "int main()\n{\n    AMarch march;\n    return Play(march, march.Units);\n}\n")
-        kit.compile(f"c++ -std=c++20 March.cc -o March -I{HERE} $(pkg-config --cflags --libs fogmarch)",
+        kit.compile(f"c++ -std=c++20 March.cc -o March -I{shlex.quote(HERE)} $(pkg-config --cflags --libs fogmarch)",
                     "-fno-exceptions", "-fno-rtti", "-Wno-shadow")
         said = run(os.path.join(kit.folder, "March"), cwd=kit.folder, environment=kit.environment)
         assert said == "3 of 4 units walked\n", said
@@ -175,7 +176,7 @@ def main():
         kit = Kit(folder)
         the_example(kit)
         the_actor_for_unreal(kit)
-        source = os.path.join(HERE, "cpp_probe.cc")
+        source = shlex.quote(os.path.join(HERE, "cpp_probe.cc"))
         kit.compile(f"c++ -std=c++17 -g {source} -o probe $(pkg-config --cflags --libs fogmarch)",
                     "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
