@@ -7,6 +7,7 @@
 #include "core/world/agent.h"
 #include "core/world/agent_marks.h"
 #include "core/world/crowd_state.h"
+#include "core/world/escorts.h"
 #include "core/world/team.h"
 #include "core/world/true_map.h"
 #include "core/world/world_parts.h"
@@ -15,20 +16,10 @@
 #define HINDERED_MIN  16u // see patience.h: 2 for each tick
 #define ESCORTS_MAX   8u  // of a team at a time
 #define BEGIN_PERIOD  8u  // ticks between two beginnings
-#define REACH         4u  // cells around the unit where others stand
-#define APART         (2 * REACH + FM_CLASS_SIZE_MAX)
+#define APART         FM_ESCORT_SIDE_MAX
 #define AWAY          5u // cells; then it is over
 #define STALLED_TICKS 24u
 #define TICKS_MAX     128u
-
-struct fm_escort {
-    struct fm_escort *next; // of the team
-    fm_agent_id agent;      // that has it
-    uint64_t order;
-    fm_cell begun_at;
-    uint64_t begun_tick, better_tick;
-    uint32_t distance; // least to the goal
-};
 
 static fm_mover *movers_of(fm_world *world)
 {
@@ -100,8 +91,11 @@ static void let_go_first(fm_mover *mover)
 }
 
 // Those around a unit do nothing of their own accord.
-static void let_stand(fm_world *world, const fm_mover *first)
+static void let_stand(fm_world *world, struct fm_escort *escort, const fm_mover *first)
 {
+    enum {
+        REACH = FM_ESCORT_REACH
+    };
     uint32_t x = fm_cell_x(first->cell), y = fm_cell_y(first->cell);
     uint32_t left = x < REACH ? 0 : x - REACH, top = y < REACH ? 0 : y - REACH;
     const fm_occupancy *occupancy = fm_world_occupancy(world);
@@ -117,38 +111,51 @@ static void let_stand(fm_world *world, const fm_mover *first)
             mover->narrow = false;
             mover->yields = mover->yields || !mover->aside || wants_to_go(mover);
             mover->aside = true;
+            fm_agent_id id = fm_agent_id_of(world, fm_agent_at(world, unit - 1));
+            escort->standing[escort->standing_count++] = id;
         }
     }
 }
 
-static bool is_over(fm_world *world, const struct fm_escort *escort, const struct fm_agent *agent)
+// FM_ESCORT_END_COUNT, also below: it goes on.
+static fm_escort_end find_end(const fm_world *world, const struct fm_escort *escort,
+                              const struct fm_agent *agent)
 {
-    return fm_world_tick(world) > escort->better_tick + STALLED_TICKS ||
-           fm_world_tick(world) > escort->begun_tick + TICKS_MAX ||
-           !is_near(agent->cell, escort->begun_at, AWAY);
+    if (!is_near(agent->cell, escort->begun_at, AWAY)) {
+        return FM_ESCORT_AWAY;
+    }
+    if (fm_world_tick(world) > escort->better_tick + STALLED_TICKS) {
+        return FM_ESCORT_STALLED;
+    }
+    bool is_late = fm_world_tick(world) > escort->begun_tick + TICKS_MAX;
+    return is_late ? FM_ESCORT_LATE : FM_ESCORT_END_COUNT;
 }
 
-// Returns whether it goes on.
-static bool attend(fm_world *world, struct fm_escort *escort, uint32_t team)
+static fm_escort_end attend(fm_world *world, struct fm_escort *escort, uint32_t team)
 {
     struct fm_agent *agent = fm_world_find(world, escort->agent);
+    escort->place = FM_CELL_NONE;
+    escort->standing_count = 0;
     if (agent == NULL || agent->team != team || agent->order.id != escort->order) {
-        return false;
+        bool has_arrived = agent != NULL && agent->team == team && agent->cell == escort->aim;
+        return has_arrived ? FM_ESCORT_AWAY : FM_ESCORT_DROPPED;
     }
     fm_mover *mover = mover_of(world, agent);
     if (is_in_jam(agent, mover) || mover->escorted || !agent->is_ready || !wants_to_go(mover)) {
-        return !is_over(world, escort, agent);
+        return find_end(world, escort, agent);
     }
+    escort->aim = mover->aim;
     if (mover->distance < escort->distance) {
         escort->distance = mover->distance;
         escort->better_tick = fm_world_tick(world);
     }
-    if (is_over(world, escort, agent)) {
-        return false;
+    fm_escort_end end = find_end(world, escort, agent);
+    if (end == FM_ESCORT_END_COUNT) {
+        escort->place = fm_cell_step(mover->cell, (uint32_t)(mover->preferences & 15));
+        let_go_first(mover);
+        let_stand(world, escort, mover);
     }
-    let_go_first(mover);
-    let_stand(world, mover);
-    return true;
+    return end;
 }
 
 // ---- who gets one -------------------------------------------------------------------------------
@@ -198,19 +205,23 @@ static void begin(fm_world *world, struct fm_team *team, uint32_t number)
                                  .agent = fm_agent_id_of(world, agent),
                                  .order = agent->order.id,
                                  .begun_at = agent->cell,
+                                 .aim = FM_CELL_NONE,
                                  .begun_tick = fm_world_tick(world),
                                  .better_tick = fm_world_tick(world),
                                  .distance = UINT32_MAX};
     team->escorts = escort;
     team->escort_count += 1;
+    fm_world_edit_counts(world)->escorts += 1;
     agent->rest_looks = LOOKS_MIN; // until the next look it is the turn of others
 }
 
-static void end(fm_world *world, struct fm_team *team, struct fm_escort **link)
+static void end(fm_world *world, struct fm_team *team, struct fm_escort **link, fm_escort_end how)
 {
     struct fm_escort *escort = *link;
     *link = escort->next;
     team->escort_count -= 1;
+    fm_world_edit_counts(world)->escorts -= 1;
+    fm_world_edit_counts(world)->escorts_ended[how] += 1;
     team->escorts_settled = false; // others may be far enough from all escorts now
     fm_memory_release(fm_world_memory(world), escort, sizeof *escort);
 }
@@ -228,10 +239,11 @@ void fm_escorts_attend(fm_world *world, uint32_t number)
         begin(world, team, number);
     }
     for (struct fm_escort **link = &team->escorts; *link != NULL;) {
-        if (attend(world, *link, number)) {
+        fm_escort_end how = attend(world, *link, number);
+        if (how == FM_ESCORT_END_COUNT) {
             link = &(*link)->next;
         } else {
-            end(world, team, link);
+            end(world, team, link, how);
         }
     }
 }
@@ -239,7 +251,7 @@ void fm_escorts_attend(fm_world *world, uint32_t number)
 void fm_escorts_drop(fm_world *world, struct fm_team *team)
 {
     while (team->escorts != NULL) {
-        end(world, team, &team->escorts);
+        end(world, team, &team->escorts, FM_ESCORT_DROPPED);
     }
     team->escorts_wanted = 0;
     team->escorts_settled = false;

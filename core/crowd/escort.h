@@ -19,6 +19,8 @@
 // gets no escort and does not stand for one. An escort is not part of a saved world: settling drops
 // it.
 //
+// What views show of escorts is in core/world/escorts.h.
+//
 // Threads: the tick thread.
 
 #pragma once

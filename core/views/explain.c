@@ -121,6 +121,14 @@ static uint64_t waits_of(const fm_world *world, const struct fm_agent *agent)
     return agent->order.id == 0 ? 0 : fm_world_tick(world) - since;
 }
 
+static void note_escort(const fm_world *world, fm_explanation *explanation)
+{
+    if (fm_world_escort_of(world, explanation->agent, &explanation->escort)) {
+        bool is_own = explanation->escort.agent.index1 == explanation->agent.index1;
+        explanation->help = is_own ? FM_HELP_ESCORT : FM_HELP_STANDS;
+    }
+}
+
 static bool is_in_chain(const fm_explanation *explanation, fm_agent_id id)
 {
     for (uint32_t i = 0; i < explanation->chain_count; i++) {
@@ -165,6 +173,7 @@ fm_status fm_world_explain(const fm_world *world, fm_agent_id id, fm_explanation
     fm_status status = fm_world_explain_now(world, id, explanation);
     if (status == FM_OK) {
         follow_chain(world, explanation);
+        note_escort(world, explanation);
         collect(world, fm_world_find(world, id), explanation);
     }
     return status;

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "core/views/escorted.h"
 #include "core/world/history.h"
 
 // X(enumerator, name on the wire)
@@ -46,7 +47,9 @@ typedef struct fm_explanation {
     bool is_stuck;        // did not get away when jams were looked for last, see jams.h
     uint32_t kept_ticks; // in which it has not come nearer to its goal, less those in which it made
                          // the step that it wanted
-    fm_agent_help help;  // what is done for it
+    fm_agent_help help;  // what is done for it, or by it for another
+    // The escort that it has, or stands for, see escorted.h; `agent` all zero: none.
+    fm_escorted escort;
     // Newest first.
     fm_history_entry orders[FM_EXPLAINED_ORDERS_MAX];
     fm_history_entry replans[FM_EXPLAINED_REPLANS_MAX]; // of the search that leads it now
@@ -57,7 +60,7 @@ typedef struct fm_explanation {
 FM_CHECKED fm_status fm_world_explain(const fm_world *world, fm_agent_id agent,
                                       fm_explanation *explanation);
 
-/// The same without `orders`, `replans` and `chain`: costs little.
+/// The same without `orders`, `replans`, `chain` and `escort`: costs little.
 FM_CHECKED fm_status fm_world_explain_now(const fm_world *world, fm_agent_id agent,
                                           fm_explanation *explanation);
 

@@ -72,4 +72,5 @@ void fm_world_list_jams(const fm_world *world, fm_jams *jams)
         }
     }
     group(jams);
+    jams->escort_count = fm_world_list_escorts(world, jams->escorts);
 }

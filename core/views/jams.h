@@ -1,9 +1,11 @@
-// core/views/jams.h: who is stuck, and waits for whom, where a cell holds one unit.
+// core/views/jams.h: who is stuck, and waits for whom, and who is let through, where a cell holds
+// one unit.
 //
 // Threads: between ticks. Nothing here changes the world.
 
 #pragma once
 
+#include "core/views/escorted.h"
 #include "core/views/explain.h"
 
 #define FM_JAMMED_MAX 256u // units that are listed
@@ -30,7 +32,10 @@ typedef struct fm_jams {
     uint32_t count; // listed
     uint32_t group_count;
     fm_jammed units[FM_JAMMED_MAX]; // by slot
+    uint32_t escort_count;
+    fm_escorted escorts[FM_ESCORTED_MAX];
 } fm_jams;
 
-/// Lists who is stuck. Costs a look at each agent, and an explanation of each that is listed.
+/// Lists who is stuck, and escorts. Costs a look at each agent, and an explanation of each that is
+/// listed.
 void fm_world_list_jams(const fm_world *world, fm_jams *jams);

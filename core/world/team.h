@@ -44,7 +44,7 @@ struct fm_team {
     uint32_t stuck_left; // agents that were stuck at the last search for jams: at most so many wait
                          // for help
     uint32_t stuck_next; // member whose turn was last
-    struct fm_escort *escorts; // see core/crowd/escort.h
+    struct fm_escort *escorts; // see escorts.h
     uint32_t escort_count;
     uint32_t escorts_wanted; // agents that might get one at the last look around
     bool escorts_settled;    // none of these can get one until something ends that keeps them

@@ -8,6 +8,7 @@ const char *const fm_order_end_names[FM_END_COUNT] = {FM_ORDER_END_LIST(X)};
 const char *const fm_agent_state_names[FM_AGENT_STATE_COUNT] = {FM_AGENT_STATE_LIST(X)};
 const char *const fm_replan_names[FM_REPLAN_COUNT] = {FM_REPLAN_LIST(X)};
 const char *const fm_conflict_names[FM_CONFLICT_COUNT] = {FM_CONFLICT_LIST(X)};
+const char *const fm_escort_end_names[FM_ESCORT_END_COUNT] = {FM_ESCORT_END_LIST(X)};
 #undef X
 
 const char *const fm_plan_state_names[FM_PLAN_EXHAUSTED + 1] = {

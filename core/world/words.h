@@ -11,6 +11,7 @@ extern const char *const fm_order_end_names[FM_END_COUNT];
 extern const char *const fm_agent_state_names[FM_AGENT_STATE_COUNT];
 extern const char *const fm_replan_names[FM_REPLAN_COUNT];
 extern const char *const fm_conflict_names[FM_CONFLICT_COUNT];
+extern const char *const fm_escort_end_names[FM_ESCORT_END_COUNT];
 extern const char *const fm_plan_state_names[FM_PLAN_EXHAUSTED + 1];
 
 /// Of fm_world_counts.expansions_by_kind: a planner, "survey", "seek" or "joint".

@@ -58,7 +58,9 @@ static inline fm_agent_id fm_agent_id_unpack(uint64_t packed)
 #define FM_AGENT_HELP_LIST(X)                                                                      \
     X(FM_HELP_NONE, "none")                                                                        \
     X(FM_HELP_SEARCH, "search")                                                                    \
-    X(FM_HELP_PLAN, "plan")
+    X(FM_HELP_PLAN, "plan")                                                                        \
+    X(FM_HELP_ESCORT, "escort") /* only in views: see core/world/escorts.h */                      \
+    X(FM_HELP_STANDS, "stands") /* the same, of one that stands for another */
 
 typedef enum fm_agent_help {
 #define X(enumerator, name) enumerator,
@@ -112,6 +114,22 @@ typedef enum fm_conflict {
 #undef X
     FM_CONFLICT_COUNT,
 } fm_conflict;
+
+// How escorts of units end (core/crowd/escort.h).
+//
+// X(enumerator, name on the wire)
+#define FM_ESCORT_END_LIST(X)                                                                      \
+    X(FM_ESCORT_AWAY, "away")           /* the unit has left the place, or arrived */              \
+    X(FM_ESCORT_STALLED, "no_progress") /* it got no nearer for a while */                         \
+    X(FM_ESCORT_LATE, "out_of_time")    /* it had one for long */                                  \
+    X(FM_ESCORT_DROPPED, "dropped")     /* its order ended otherwise, or the team was settled */
+
+typedef enum fm_escort_end {
+#define X(enumerator, name) enumerator,
+    FM_ESCORT_END_LIST(X)
+#undef X
+    FM_ESCORT_END_COUNT,
+} fm_escort_end;
 
 // Who expands cells: the planners of the catalogue, by index, and these.
 #define FM_SEARCH_SURVEY FM_PLANNER_COUNT       // tables of landmarks and clusters
@@ -567,7 +585,9 @@ typedef struct fm_world_counts {
     uint64_t expansions_by_kind[FM_SEARCH_KINDS]; // adds up to `expansions`
     uint64_t replans[FM_REPLAN_COUNT];
     uint64_t conflicts[FM_CONFLICT_COUNT];
-    uint32_t stuck; // agents that wanted to continue and did not, when jams were looked for last
+    uint64_t escorts_ended[FM_ESCORT_END_COUNT];
+    uint32_t escorts; // that agents have
+    uint32_t stuck;   // agents that wanted to continue and did not, when jams were looked for last
 } fm_world_counts;
 
 // What a team may search and does, in expansions; see account.h.

@@ -371,10 +371,19 @@ static void pack_chain(msgpack_packer *packer, const fm_explanation *explanation
     }
 }
 
+static void pack_standing(msgpack_packer *packer, const fm_escorted *escorted)
+{
+    fm_pack_text(packer, "stands");
+    msgpack_pack_array(packer, escorted->standing_count);
+    for (uint32_t i = 0; i < escorted->standing_count; i++) {
+        msgpack_pack_uint64(packer, fm_agent_id_pack(escorted->standing[i]));
+    }
+}
+
 void fm_answer_debug_explain(msgpack_packer *packer, const fm_job *job)
 {
     const fm_explanation *explanation = job->explain.explanation;
-    msgpack_pack_map(packer, 12);
+    msgpack_pack_map(packer, 14);
     fm_pack_key_uint(packer, "agent", fm_agent_id_pack(explanation->agent));
     fm_pack_key_text(packer, "state", fm_agent_state_names[explanation->state]);
     fm_pack_key_text(packer, "why", why_name(explanation->why));
@@ -385,6 +394,8 @@ void fm_answer_debug_explain(msgpack_packer *packer, const fm_job *job)
     fm_pack_key_bool(packer, "stuck", explanation->is_stuck);
     fm_pack_key_uint(packer, "kept_ticks", explanation->kept_ticks);
     fm_pack_key_text(packer, "help", help_name(explanation->help));
+    fm_pack_key_uint(packer, "escort", fm_agent_id_pack(explanation->escort.agent));
+    pack_standing(packer, &explanation->escort);
     pack_chain(packer, explanation);
     fm_pack_text(packer, "orders");
     msgpack_pack_array(packer, explanation->order_count);
@@ -592,14 +603,31 @@ static void pack_jammed(msgpack_packer *packer, const fm_jammed *unit)
     fm_pack_key_uint(packer, "group", unit->group);
 }
 
+static void pack_escorted(msgpack_packer *packer, const fm_escorted *escorted)
+{
+    msgpack_pack_map(packer, 7);
+    fm_pack_key_uint(packer, "agent", fm_agent_id_pack(escorted->agent));
+    fm_pack_key_uint(packer, "team", escorted->team);
+    fm_pack_key_uint(packer, "size", escorted->size);
+    fm_pack_key_cells(packer, "cell", &escorted->cell, 1);
+    fm_pack_key_cells(packer, "next", &escorted->place, escorted->place != FM_CELL_NONE);
+    fm_pack_key_uint(packer, "since", escorted->tick);
+    pack_standing(packer, escorted);
+}
+
 void fm_answer_debug_jams(msgpack_packer *packer, const fm_job *job)
 {
-    msgpack_pack_map(packer, 3);
+    msgpack_pack_map(packer, 4);
     fm_pack_key_uint(packer, "stuck", job->jams->stuck);
     fm_pack_key_uint(packer, "groups", job->jams->group_count);
     fm_pack_text(packer, "agents");
     msgpack_pack_array(packer, job->jams->count);
     for (uint32_t i = 0; i < job->jams->count; i++) {
         pack_jammed(packer, &job->jams->units[i]);
+    }
+    fm_pack_text(packer, "escorts");
+    msgpack_pack_array(packer, job->jams->escort_count);
+    for (uint32_t i = 0; i < job->jams->escort_count; i++) {
+        pack_escorted(packer, &job->jams->escorts[i]);
     }
 }

@@ -83,6 +83,11 @@ static void pack_searches(msgpack_packer *packer, const fm_world_counts *counts)
     for (uint32_t i = 0; i < FM_CONFLICT_COUNT; i++) {
         fm_pack_key_uint(packer, fm_conflict_names[i], counts->conflicts[i]);
     }
+    fm_pack_text(packer, "escorts_ended");
+    msgpack_pack_map(packer, FM_ESCORT_END_COUNT);
+    for (uint32_t i = 0; i < FM_ESCORT_END_COUNT; i++) {
+        fm_pack_key_uint(packer, fm_escort_end_names[i], counts->escorts_ended[i]);
+    }
 }
 
 // Only kinds of planners in use are listed: there are more than twenty.
@@ -132,7 +137,7 @@ static void pack_world_stats(msgpack_packer *packer, const fm_world_stats *stats
 {
     const fm_world_counts *counts = &stats->counts;
     fm_pack_text(packer, "world");
-    msgpack_pack_map(packer, 26);
+    msgpack_pack_map(packer, 28);
     fm_pack_key_uint(packer, "tick", counts->tick);
     fm_pack_key_uint(packer, "agents", counts->agents);
     fm_pack_key_uint(packer, "planners", counts->planners);
@@ -144,6 +149,7 @@ static void pack_world_stats(msgpack_packer *packer, const fm_world_stats *stats
     fm_pack_key_uint(packer, "knowledge_bytes", counts->knowledge_bytes);
     fm_pack_key_uint(packer, "known_cells", counts->known_cells);
     fm_pack_key_uint(packer, "stuck", counts->stuck);
+    fm_pack_key_uint(packer, "escorts", counts->escorts);
     pack_quantiles(packer, "tick_ms", &stats->tick_ms);
     pack_quantiles(packer, "overrun_ms", &stats->overrun_ms);
     pack_quantiles(packer, "order_to_first_move_ticks", &stats->order_to_first_move_ticks);

@@ -460,6 +460,12 @@ static void write_worlds(FILE *out, const fm_metrics *metrics)
     PER_WORLD(out, metrics, "fogmarch_stuck_agents", "gauge",
               "Agents that wanted to continue and did not get away, where a cell holds one.",
               world->stats.counts.stuck);
+    PER_WORLD(out, metrics, "fogmarch_escorts", "gauge",
+              "Agents that are let through a press, where a cell holds one.",
+              world->stats.counts.escorts);
+    PER_NAME(out, metrics, "fogmarch_escorts_ended_total", "counter",
+             "Ended escorts of agents through a press, by how.", "end", fm_escort_end_names,
+             world->stats.counts.escorts_ended[i]);
     PER_WORLD(out, metrics, "fogmarch_known_cells_ratio", "gauge",
               "Share of the map that a team knows, on the average of all teams.",
               known_ratio(&world->stats.counts));

@@ -91,4 +91,43 @@ async function theQueue() {
   rmSync(journals, { recursive: true });
 }
 
-await run([theQueue]);
+// A large unit in a pass, and many small ones that want past it: it is let through, and the page shows who stands
+// for it. The same press as in tests/core/crowd/test_escorts.c.
+async function thePress() {
+  const server = await Server.start([]);
+  const admin = await server.connect();
+  const rows = [...Array(5).fill(".".repeat(14)), ...Array(5).fill("@@@@@...@@@@@@"), "@@@@@@.@@@@@@@",
+                ...Array(4).fill(".".repeat(14))];
+  const map = new TextEncoder().encode(`type octile\nheight 15\nwidth 14\nmap\n${rows.join("\n")}\n`);
+  const { world } = await admin.call("world.create", { name: "press", paused: true, omniscient: true, map,
+                                                       occupancy: "exclusive",
+                                                       classes: "one:size=1,ground=1;three:size=3,ground=1" });
+  await admin.call("team.create", { world });
+  const places = Array.from({ length: 42 }, (_, i) => [i % 14, Math.floor(i / 14)]);
+  const { agents } = await admin.call("agent.spawn", { world, team: 1,
+                                                       cells: places.flatMap(([x, y]) => [x, 4 - y]) });
+  const { agents: [large] } = await admin.call("agent.spawn", { world, team: 1, cells: [5, 6], class: "three" });
+  for (const [i, [x, y]] of places.entries()) {
+    await admin.call("agent.order", { world, agents: [agents[i]], kind: "move", goal: [13 - x, 11 + y] });
+  }
+  await admin.call("agent.order", { world, agents: [large], kind: "move", goal: [0, 0] });
+  while ((await admin.call("debug.jams", { world })).escorts.length === 0) {
+    await admin.call("world.step", { world, ticks: 1 });
+  }
+  const [escort] = (await admin.call("debug.jams", { world })).escorts;
+  const browser = await Browser.start();
+  const page = await browser.open(server.url(`#world=${world}&agent=${escort.stands[0]}`));
+  await page.locator("#waits-all").check();
+  await until(() => page.evaluate((expected) => JSON.stringify(window.fogmarch.view.waits.foundEscorts) === expected,
+                                  JSON.stringify([[large, escort.stands]])), "who stands for whom");
+  assert.match(await page.locator("#waits").textContent(), /1 is let through a press/);
+  await page.locator("#explain").click();
+  await until(async () => (await page.locator("#explanation").textContent()).includes(
+    `it stands so that another gets through: agent ${large}`), "in words");
+  await browser.screenshot(page, "press");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
+await run([theQueue, thePress]);

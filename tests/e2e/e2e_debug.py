@@ -5,7 +5,11 @@ Goal    they report what happened: orders and their ends, replans and their caus
 Method  small worlds in which all of this is known in advance, tick by tick.
 """
 
-from fogmarch_server import Server, run
+import os
+import subprocess
+
+from e2e_http import WebServer
+from fogmarch_server import PATIENCE, Server, run
 
 
 def make_world(client, **options):
@@ -89,7 +93,7 @@ def who_is_stuck():
         for agent, goal in zip(agents, ([20, 10], [1, 10])):
             client.call("agent.order", world=world, agents=[agent], kind="move", goal=goal)
         step(client, world, 100)
-        assert client.call("debug.jams", world=world) == {"stuck": 0, "groups": 0, "agents": []}
+        assert client.call("debug.jams", world=world) == {"stuck": 0, "groups": 0, "agents": [], "escorts": []}
         step(client, world, 100)
         jams = client.call("debug.jams", world=world)
         assert (jams["stuck"], jams["groups"]) == (2, 1), jams
@@ -100,6 +104,72 @@ def who_is_stuck():
         explained = client.call("debug.explain", world=world, agent=agents[0])
         assert explained["stuck"] and explained["kept_ticks"] > 64, explained
         assert client.call("stats", world=world)["world"]["stuck"] == 2
+
+
+# Rows of a room, of a pass whose other end is too narrow for a large unit, and of the room behind it.
+PRESS = ["." * 14] * 5 + ["@@@@@...@@@@@@"] * 5 + ["@@@@@@.@@@@@@@"] + ["." * 14] * 4
+
+
+def in_words(server, agent):
+    program = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
+    return subprocess.run([program, "--connect", f"127.0.0.1:{server.port}", "explain", str(agent)], check=True,
+                          capture_output=True, text=True, timeout=PATIENCE).stdout
+
+
+def who_is_let_through():
+    """A large unit stands in the pass and wants out; 42 small ones of the room press it, as in test_escorts.c."""
+    with WebServer() as server:
+        client = server.connect()
+        rows = "\n".join(PRESS)
+        world = client.call("world.create", name="press", paused=True, omniscient=True, occupancy="exclusive",
+                            classes="one:size=1,ground=1;three:size=3,ground=1",
+                            map=f"type octile\nheight {len(PRESS)}\nwidth 14\nmap\n{rows}\n".encode())["world"]
+        team = client.call("team.create", world=world)["team"]
+        places = [(i % 14, i // 14) for i in range(42)]
+        small = client.call("agent.spawn", world=world, team=team,
+                            cells=[at for x, y in places for at in (x, 4 - y)])["agents"]
+        large, = client.call("agent.spawn", world=world, team=team, cells=[5, 6], **{"class": "three"})["agents"]
+        for agent, (x, y) in zip(small, places):
+            client.call("agent.order", world=world, agents=[agent], kind="move", goal=[13 - x, 11 + y])
+        client.call("agent.order", world=world, agents=[large], kind="move", goal=[0, 0])
+        stats = lambda: client.call("stats", world=world)["world"]  # noqa: E731
+        explain = lambda agent: client.call("debug.explain", world=world, agent=agent)  # noqa: E731
+        nothing = {"away": 0, "no_progress": 0, "out_of_time": 0, "dropped": 0}
+        assert (stats()["escorts"], stats()["escorts_ended"]) == (0, nothing)
+        assert (explain(large)["escort"], explain(large)["stands"]) == (0, [])
+        steps = 0
+        while client.call("debug.jams", world=world)["escorts"] == []:
+            step(client, world)
+            steps += 1
+            assert steps < 1000
+        escort, = client.call("debug.jams", world=world)["escorts"]
+        assert (escort["agent"], escort["team"], escort["size"]) == (large, team, 3), escort
+        assert escort["cell"][0] == 5 and escort["next"] != [] and escort["since"] == steps - 1, escort
+        assert escort["stands"] and set(escort["stands"]) <= set(small), escort
+        explained = explain(large)
+        assert (explained["escort"], explained["help"], explained["stands"]) == (large, "escort", escort["stands"])
+        for agent in small:
+            explained = explain(agent)
+            stands = agent in escort["stands"]
+            assert (explained["escort"], explained["help"]) == ((large, "stands") if stands else (0, "none")), explained
+        assert (stats()["escorts"], stats()["escorts_ended"]) == (1, nothing)
+        words = in_words(server, large)
+        assert "it has an escort, to get through a press; " in words and f": {escort['stands'][0]} " in words, words
+        words = in_words(server, escort["stands"][0])
+        assert f"it stands so that agent {large} gets through a press" in words, words
+        metrics = server.get("/metrics")[2]
+        assert 'fogmarch_escorts{world="press"} 1\n' in metrics
+        assert 'fogmarch_escorts_ended_total{world="press",end="away"} 0\n' in metrics
+        # It gets away, and so do others, for whom it was the turn later.
+        seen = {large}
+        while stats()["escorts"] > 0 or stats()["orders_ended"]["arrived"] < 43:
+            step(client, world)
+            steps += 1
+            assert steps < 2000
+            seen |= {escort["agent"] for escort in client.call("debug.jams", world=world)["escorts"]}
+        assert client.call("debug.jams", world=world)["escorts"] == []
+        assert stats()["escorts_ended"] == {**nothing, "away": len(seen)}, (stats()["escorts_ended"], seen)
+        assert (explain(large)["escort"], explain(large)["help"]) == (0, "none")
 
 
 def replans_and_their_cause():
@@ -346,6 +416,6 @@ def planners_side_by_side():
 
 
 if __name__ == "__main__":
-    run([orders_are_remembered, what_blocks_it, who_blocks_it, who_is_stuck, replans_and_their_cause,
+    run([orders_are_remembered, what_blocks_it, who_blocks_it, who_is_stuck, who_is_let_through, replans_and_their_cause,
          the_most_expensive_first, who_share_a_search_are_one_row, the_planner_that_auto_has_chosen,
          a_followed_agent, what_a_channel_tells, another_planner, planners_side_by_side])

@@ -47,6 +47,24 @@ static void print_reason(const msgpack_object *result)
     }
 }
 
+// Prints for whom it stands, or who stands for it.
+static void print_escort(const msgpack_object *result)
+{
+    uint64_t escort = fm_object_uint(result, "escort", 0);
+    uint64_t agent = fm_object_uint(result, "agent", 0);
+    fm_numbers stands = fm_object_numbers(result, "stands");
+    if (escort != 0 && escort != agent) {
+        printf("it stands so that agent %llu gets through a press\n", (unsigned long long)escort);
+    } else if (escort != 0) {
+        printf("it has an escort, to get through a press; %u agent%s for it%s", stands.count,
+               stands.count == 1 ? " stands" : "s stand", stands.count == 0 ? "" : ":");
+        for (uint32_t i = 0; i < stands.count; i++) {
+            printf(" %llu", (unsigned long long)fm_numbers_at(stands, i));
+        }
+        putchar('\n');
+    }
+}
+
 // Prints whom the blocker waits for, and so on.
 static void print_chain(const msgpack_object *result)
 {
@@ -110,6 +128,7 @@ static int run_explain(fm_cli *cli)
     const msgpack_object *result = fm_cli_call(cli, FM_METHOD_DEBUG_EXPLAIN);
     if (!fm_cli_print_json(cli, result)) {
         print_reason(result);
+        print_escort(result);
         print_chain(result);
         print_orders(fm_object_numbers(result, "orders"));
         print_replans(fm_object_numbers(result, "replans"));

@@ -386,15 +386,16 @@ Stats = TypedDict('Stats', {
     # tick, agents, states, planners, orders_given, orders_ended, expansions, moves, cells_edited,
     # search_bytes, knowledge_bytes, known_cells (summed over teams), stuck (agents that wanted to
     # continue and did not get away for 128 ticks, where a cell holds one unit; looked for every
-    # 128 ticks), expansions_by_planner (with survey, seek and joint), replans (goal, sensed,
-    # map_change) and conflicts (waited, sidestepped, pushed, swap_avoided), all three since the
-    # world was made or loaded, tick_ms, overrun_ms and order_to_first_move_ticks (count, p50,
-    # p99, p999, max), stages_ms (means; of these `commands` is what was done for the world
-    # between ticks, which counts as the next tick's time), late_ticks, skipped_ticks,
-    # degraded_ticks, ns_per_expansion, memory (bytes of the world, bytes_max that it may have; of
-    # these agents, knowledge, searches; planners: count and bytes of those of a kind, by name),
-    # journal (state, error, commits, rows, bytes, keyframes, errors, waiting_bytes,
-    # waiting_ticks)
+    # 128 ticks), escorts (agents that are let through a press of units of several sizes),
+    # expansions_by_planner (with survey, seek and joint), replans (goal, sensed, map_change),
+    # conflicts (waited, sidestepped, pushed, swap_avoided) and escorts_ended (away: well;
+    # no_progress; out_of_time; dropped: the order ended otherwise), all four since the world was
+    # made or loaded, tick_ms, overrun_ms and order_to_first_move_ticks (count, p50, p99, p999,
+    # max), stages_ms (means; of these `commands` is what was done for the world between ticks,
+    # which counts as the next tick's time), late_ticks, skipped_ticks, degraded_ticks,
+    # ns_per_expansion, memory (bytes of the world, bytes_max that it may have; of these agents,
+    # knowledge, searches; planners: count and bytes of those of a kind, by name), journal (state,
+    # error, commits, rows, bytes, keyframes, errors, waiting_bytes, waiting_ticks)
     'world': dict[str, Any],
     # with teams, of the first 4096: team, weight, agents, waiting (of them, have an order and
     # stand: no path yet, or others in the way), and in expansions share (of the last tick), saved
@@ -495,8 +496,13 @@ DebugExplain = TypedDict('DebugExplain', {
     # step that it wanted; its order ends at 1800
     'kept_ticks': int,
     # none; search: it stands still while a joint search looks for a plan for those around it; plan:
-    # it follows one
+    # it follows one; escort: others stand so that it gets through a press; stands: it stands for
+    # the one in `escort`
     'help': str,
+    # id of the agent with the escort that it has, or stands for; 0 for none
+    'escort': int,
+    # ids of those who stood for that one in the last tick, and moved only if pushed
+    'stands': list[int],
     # id, x, y of the blocker, of whom that one waits for, and so on, at most 32; the last waits for
     # nobody, or was named before: they stand in a circle
     'waits_for': list[int],
@@ -547,6 +553,10 @@ DebugJams = TypedDict('DebugJams', {
     # blocker (who stands where it wants to go, 0 for nobody), blocker_cell (where that one
     # stands, or empty), waits_ticks, kept_ticks and help as in debug.explain, group (from 0)
     'agents': list[dict[str, Any]],
+    # at most 32 of the agents that are let through a press: agent, team, size, cell, next (x, y of
+    # where it wanted to go in the last tick, or empty), since (the tick in which that began),
+    # stands (ids of those who stood for it in the last tick, and moved only if pushed)
+    'escorts': list[dict[str, Any]],
 })
 
 # What world.save answers.

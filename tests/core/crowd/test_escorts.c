@@ -181,8 +181,11 @@ static void a_saved_world_has_no_escort(void **state)
         crowd_tick(&stage, NULL);
     }
     assert_int_equal(own->escort_count, 1);
+    assert_int_equal(stage.world->counts.escorts, 1);
     fm_world_settle(stage.world);
     assert_int_equal(own->escort_count, 0);
+    assert_int_equal(stage.world->counts.escorts, 0);
+    assert_int_equal(stage.world->counts.escorts_ended[FM_ESCORT_DROPPED], 1);
     fm_writer bytes = fm_writer_init(&fm_memory_libc);
     assert_int_equal(fm_world_save(stage.world, &bytes), FM_OK);
     fm_world *copy;

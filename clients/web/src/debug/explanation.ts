@@ -9,7 +9,9 @@ const ENTRIES_SHOWN = 8;
 const PERIOD_MS = 1000; // between two requests; each searches the world's events
 
 const HELP: Record<string, string> = { search: "; a joint search looks for a way for those around it",
-                                       plan: "; it follows the plan of a joint search" };
+                                       plan: "; it follows the plan of a joint search",
+                                       escort: "; others stand so that it gets through",
+                                       stands: "; it stands so that another gets through" };
 
 type Explained = Results["debug.explain"];
 
@@ -79,7 +81,7 @@ export class Explanation {
     }
   }
 
-  private show({ why, blocker, blocked_at, waits_ticks, stuck, help, orders, replans }: Explained): void {
+  private show({ why, blocker, blocked_at, waits_ticks, stuck, help, escort, orders, replans }: Explained): void {
     const newest = replans[0];
     this.last.textContent = newest === undefined ? "It has not replanned lately."
       : `Replanned last in ${replanWords(newest)}.`;
@@ -88,9 +90,10 @@ export class Explanation {
     }
     const where = blocked_at.length === 2 ? ` at ${blocked_at.join(", ")}` : "";
     const who = blocker === 0 ? "" : ` (agent ${blocker})`;
+    const whom = help === "stands" ? `: agent ${escort}` : "";
     const since = waits_ticks === 0 ? "" : `, for ${count(waits_ticks)} ticks`;
     this.lists.replaceChildren(
-      make("p", {}, `${why}${who}${where}${since}${stuck ? "; it is stuck" : ""}${HELP[help] ?? ""}`),
+      make("p", {}, `${why}${who}${where}${since}${stuck ? "; it is stuck" : ""}${HELP[help] ?? ""}${whom}`),
       make("ol", { "aria-label": "its orders" }, ...orders.slice(0, ENTRIES_SHOWN).map((entry) =>
         make("li", {}, `tick ${entry["tick"]}: ${entry["order"]} ${entry["event"]}, ` +
                        `${entry["kind"] ?? entry["reason"]}`))),

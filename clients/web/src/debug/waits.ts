@@ -1,6 +1,8 @@
 // Who waits for whom: an arrow from an agent that cannot continue to the one that blocks it. For the
 // selected agent the whole chain, also in words, by debug.explain. On request also for all waiting agents
-// in sight, and by debug.jams for all stuck agents of the map, with rings around them.
+// in sight, and by debug.jams for all stuck agents of the map, with rings around them. Then those that are let
+// through a press have a ring of another colour, an arrow to their next place, and lines to those who stand for
+// them.
 
 import { Graphics } from "pixi.js";
 import { AGENT_STATES, type Client, type Mirror } from "fogmarch";
@@ -12,6 +14,18 @@ const ASKED_MAX = 40; // agents in sight; each request searches the world's even
 const LINK = 3;       // numbers of each of a chain: id, x, y
 const WAITING = ["waiting", "blocked"].map((state) => AGENT_STATES.indexOf(state as never));
 
+interface Place {
+  readonly x: number;
+  readonly y: number;
+}
+
+interface Escort {
+  readonly agent: number;
+  readonly size: number;
+  readonly next: readonly number[]; // x, y, or empty
+  readonly stands: readonly number[];
+}
+
 export class Waits {
   readonly panel: HTMLElement;
   private readonly words = make("p", { id: "waits", class: "hint", role: "status" });
@@ -22,6 +36,7 @@ export class Waits {
   private readonly timer: ReturnType<typeof setInterval>;
   private pairs = new Map<number, number>(); // who waits, for whom
   private stuck: readonly number[] = [];
+  private escorts: readonly Escort[] = [];
   private jams = ""; // in words
   private shownStuck = 0; // the stuck agent shown last
   private asking = false;
@@ -54,27 +69,30 @@ export class Waits {
     return this.stuck;
   }
 
+  /** Agents that are let through a press, and who stands for them, as last drawn. */
+  get foundEscorts(): [number, readonly number[]][] {
+    return this.escorts.map(({ agent, stands }) => [agent, stands]);
+  }
+
   /** Called every frame. */
   draw(): void {
     this.arrows.clear();
     const view = this.view();
-    if (view === undefined || this.pairs.size === 0) {
+    if (view === undefined) {
       return;
     }
+    this.drawWaits(view);
+    this.drawEscorts(view);
+  }
+
+  private drawWaits(view: Mirror): void {
     const pixel = 1 / this.map.zoom;
     for (const [from, to] of this.pairs) {
       const [a, b] = [view.placeOf(from), view.placeOf(to)];
       if (a === undefined || b === undefined) {
         continue;
       }
-      const start = this.map.agents.positionOf(view, a);
-      const end = this.map.agents.positionOf(view, b);
-      const length = Math.hypot(end.x - start.x, end.y - start.y);
-      const [dx, dy] = length === 0 ? [0, 0] : [(end.x - start.x) / length, (end.y - start.y) / length];
-      const head = Math.max(0.35, 6 * pixel);
-      this.arrows.moveTo(start.x, start.y).lineTo(end.x, end.y)
-        .moveTo(end.x - head * (dx + dy * 0.6), end.y - head * (dy - dx * 0.6)).lineTo(end.x, end.y)
-        .lineTo(end.x - head * (dx - dy * 0.6), end.y - head * (dy + dx * 0.6));
+      this.drawArrow(this.map.agents.positionOf(view, a), this.map.agents.positionOf(view, b));
     }
     this.arrows.stroke({ width: Math.max(0.14, 2.5 * pixel), color: 0xd55e00 });
     for (const agent of this.stuck) {
@@ -85,6 +103,38 @@ export class Waits {
       }
     }
     this.arrows.stroke({ width: Math.max(0.12, 2 * pixel), color: 0xcc79a7 });
+  }
+
+  private drawArrow(start: Place, end: Place): void {
+    const length = Math.hypot(end.x - start.x, end.y - start.y);
+    const [dx, dy] = length === 0 ? [0, 0] : [(end.x - start.x) / length, (end.y - start.y) / length];
+    const head = Math.max(0.35, 6 / this.map.zoom);
+    this.arrows.moveTo(start.x, start.y).lineTo(end.x, end.y)
+      .moveTo(end.x - head * (dx + dy * 0.6), end.y - head * (dy - dx * 0.6)).lineTo(end.x, end.y)
+      .lineTo(end.x - head * (dx - dy * 0.6), end.y - head * (dy + dx * 0.6));
+  }
+
+  private drawEscorts(view: Mirror): void {
+    const pixel = 1 / this.map.zoom;
+    for (const { agent, size, next, stands } of this.escorts) {
+      const place = view.placeOf(agent);
+      if (place === undefined) {
+        continue;
+      }
+      const { x, y } = this.map.agents.positionOf(view, place);
+      this.arrows.circle(x, y, Math.max(0.8 * size, 9 * pixel));
+      if (next.length === 2) {
+        this.drawArrow({ x, y }, { x: next[0]! + size / 2, y: next[1]! + size / 2 });
+      }
+      for (const other of stands) {
+        const at = view.placeOf(other);
+        if (at !== undefined) {
+          const end = this.map.agents.positionOf(view, at);
+          this.arrows.moveTo(x, y).lineTo(end.x, end.y);
+        }
+      }
+    }
+    this.arrows.stroke({ width: Math.max(0.08, 1.5 * pixel), color: 0x009e73 });
   }
 
   private goToStuck(): void {
@@ -104,15 +154,17 @@ export class Waits {
       const agent = this.selected();
       const pairs = new Map<number, number>();
       const chain = agent === undefined ? [] : await this.chainOf(agent, pairs);
-      const stuck = this.box.checked ? await this.everybody(pairs) : [];
+      const [stuck, escorts] = this.box.checked ? await this.everybody(pairs) : [[], []];
       if (!this.ended) {
         this.pairs = pairs;
         this.stuck = stuck;
+        this.escorts = escorts;
         this.say(chain);
       }
     } catch {
       this.pairs = new Map(); // the world, or an agent, is gone
       this.stuck = [];
+      this.escorts = [];
     } finally {
       this.asking = false;
     }
@@ -127,9 +179,9 @@ export class Waits {
     return chain;
   }
 
-  // The ids of stuck agents; notes for whom they and the agents in sight wait.
-  private async everybody(pairs: Map<number, number>): Promise<number[]> {
-    const { stuck, groups, agents } = await this.client.call("debug.jams", { world: this.world });
+  // The ids of stuck agents, and the escorts; notes for whom they and the agents in sight wait.
+  private async everybody(pairs: Map<number, number>): Promise<[number[], Escort[]]> {
+    const { stuck, groups, agents, escorts } = await this.client.call("debug.jams", { world: this.world });
     const list = agents as unknown as { agent: number; blocker: number }[];
     list.filter(({ blocker }) => blocker !== 0).forEach(({ agent, blocker }) => pairs.set(agent, blocker));
     for (const agent of this.waitingInSight()) {
@@ -143,7 +195,10 @@ export class Waits {
     this.jams = stuck === 0 ? "nobody is stuck"
       : `${count(stuck)} ${stuck === 1 ? "is" : "are"} stuck (ringed), in ${count(groups)} ` +
         (groups === 1 ? "jam" : "jams");
-    return list.map(({ agent }) => agent).sort((a, b) => a - b);
+    if (escorts.length > 0) {
+      this.jams += `, ${count(escorts.length)} ${escorts.length === 1 ? "is" : "are"} let through a press (green)`;
+    }
+    return [list.map(({ agent }) => agent).sort((a, b) => a - b), escorts as unknown as Escort[]];
   }
 
   private waitingInSight(): number[] {
