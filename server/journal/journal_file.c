@@ -721,6 +721,32 @@ bool fm_journal_file_finish_aside(const char *path)
     return false;
 }
 
+// Also where the process died after the commit, before the mark was written: then there are tables.
+static bool has_no_table(const char *path)
+{
+    fm_journal_file file = {0};
+    char error[FM_JOURNAL_ERROR_SIZE];
+    sqlite3_stmt *tables = NULL;
+    memcpy(file.path, path, strlen(path) + 1);
+    bool is_empty = open_database(&file, 0, error) == FM_OK &&
+                    prepare(&file, "SELECT 1 FROM sqlite_schema", &tables, error) == FM_OK &&
+                    sqlite3_step(tables) == SQLITE_DONE;
+    sqlite3_finalize(tables);
+    close_database(&file);
+    return is_empty;
+}
+
+bool fm_journal_file_remove_unbegun(const char *path)
+{
+    fm_journal_mark mark;
+    bool is_unbegun = strlen(path) < PATH_SIZE && access(path, F_OK) == 0 &&
+                      fm_journal_mark_read(path, &mark) && mark.position == 0 && has_no_table(path);
+    if (is_unbegun) {
+        remove_files(path);
+    }
+    return is_unbegun;
+}
+
 // Where the disk was full, or the process was killed, rows may still be only in the WAL file: it is
 // renamed as well, and first. What lies there of an earlier file goes, all of it: SQLite would take
 // another file's WAL for this one's.

@@ -126,6 +126,12 @@ bool fm_journal_file_set_aside(const char *path, const char *ending);
 /// and PATH is gone
 bool fm_journal_file_finish_aside(const char *path);
 
+/// Removes the files of a journal of which nothing was ever written: its mark says so, and the
+/// database is empty. The process ended while it made the file, and had not answered that there is
+/// a world. It must not be open.
+/// @return whether it was such a one
+bool fm_journal_file_remove_unbegun(const char *path);
+
 /// Removes journals that were set aside as .ended or .former, and the files beside them, but for
 /// the newest `count` by their last change. What cannot be removed stays.
 /// @param before_s  seconds since 1970; what has changed since then stays, too

@@ -11,6 +11,11 @@ fm_status fm_journal_reader_check_format(fm_journal_reader *reader, char *error)
     uint64_t application = 0, format = 0;
     fm_status status = fm_journal_reader_number(reader, "PRAGMA application_id", &application, NULL,
                                                 "header", error);
+    if (status == FM_OK && application == 0 && reader->has_mark &&
+        reader->info.mark.position == 0) {
+        return fm_journal_complain(reader->path, error, FM_ERR_BAD_FORMAT,
+                                   "holds nothing: its world was being created");
+    }
     if (status == FM_OK && application == 0 && !fm_journal_has_wal(reader->path)) {
         return fm_journal_complain(
             reader->path, error, FM_ERR_BAD_FORMAT,

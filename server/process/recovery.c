@@ -563,6 +563,8 @@ fm_status fm_recovery_run(fm_hub *hub)
         bool was_ended = fm_journal_file_finish_aside(recovery.path);
         if (was_ended) {
             fm_log(FM_LOG_INFO, "journal was being set aside", fm_log_text("file", recovery.path));
+        } else if (fm_journal_file_remove_unbegun(recovery.path)) {
+            fm_log(FM_LOG_INFO, "world was being created", fm_log_text("file", recovery.path));
         } else if (status == FM_OK && is_replaced(entries, i, count)) {
             end_file(&recovery);
         } else if (status == FM_OK) {

@@ -8,6 +8,9 @@
 // A world that cannot be replayed to the end of its journal is not restored at all: its file is
 // renamed to FILE.damaged, with a line in the log, and the others continue.
 //
+// A world that was being created when the server ended, and was answered to nobody, leaves a file
+// without a row: it is removed.
+//
 // A journal may also be valid but older than what was written (server/journal/journal_mark.h), or
 // valid up to some row. Then ticks that clients have seen are lost. Its file stays where it is
 // until the server is started with accept_rollback: then it is renamed, and the world continues in

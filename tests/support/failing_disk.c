@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <unistd.h>
 
 struct file {
     sqlite3_file base; // first
@@ -16,6 +17,7 @@ static sqlite3_vfs disk;
 static sqlite3_vfs *real_disk;
 static sqlite3_io_methods methods;
 static atomic_uint_fast64_t writes_left = UINT64_MAX, syncs_left = UINT64_MAX, asked;
+static atomic_uint_fast64_t writes_to_live = UINT64_MAX;
 
 void fm_failing_disk_set(uint64_t writes)
 {
@@ -25,6 +27,11 @@ void fm_failing_disk_set(uint64_t writes)
 void fm_failing_disk_set_syncs(uint64_t syncs)
 {
     atomic_store(&syncs_left, syncs);
+}
+
+void fm_failing_disk_die_after(uint64_t writes)
+{
+    atomic_store(&writes_to_live, writes);
 }
 
 uint64_t fm_failing_disk_count(void)
@@ -49,6 +56,9 @@ static bool take(atomic_uint_fast64_t *left)
 static bool may_write(void)
 {
     atomic_fetch_add(&asked, 1);
+    if (!take(&writes_to_live)) {
+        _exit(7);
+    }
     return take(&writes_left);
 }
 

@@ -17,5 +17,8 @@ void fm_failing_disk_set(uint64_t writes);
 /// The same, for syncs only: the data were written, but may be lost.
 void fm_failing_disk_set_syncs(uint64_t syncs);
 
+/// The process ends, with status 7, in place of the write or sync behind `writes` more.
+void fm_failing_disk_die_after(uint64_t writes);
+
 /// Number of writes and syncs so far.
 uint64_t fm_failing_disk_count(void);

@@ -446,6 +446,81 @@ static void test_setting_aside_may_break_off(void **state)
     fm_written_destroy(killed);
 }
 
+// @return whether it was not interrupted
+static bool make_for_so_long(struct fm_written *written, uint64_t writes)
+{
+    int status;
+    pid_t process = fork();
+    if (process == 0) {
+        char error[FM_JOURNAL_ERROR_SIZE];
+        fm_failing_disk_die_after(writes);
+        _exit(fm_written_make_journal(written, error) == FM_OK ? 0 : 1);
+    }
+    assert_int_equal(waitpid(process, &status, 0), process);
+    assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 7));
+    return WEXITSTATUS(status) == 0;
+}
+
+// Wherever the process dies: the file holds its first keyframe, or it can be told that it never
+// did, and goes.
+static void test_making_a_file_may_break_off(void **state)
+{
+    (void)state;
+    bool is_whole = false;
+    uint32_t removed = 0, kept = 0;
+    for (uint64_t writes = 0; !is_whole; writes++) {
+        struct fm_written *written = fm_written_create();
+        const fm_journal_options options = fm_written_options(written);
+        char error[FM_JOURNAL_ERROR_SIZE], beside[330];
+        assert_int_equal(fm_journals_create(&options, &written->journals), FM_OK);
+        snprintf(written->path, sizeof written->path, "%s/7-test.journal", written->folder);
+        is_whole = make_for_so_long(written, writes);
+        bool was_there = access(written->path, F_OK) == 0;
+        fm_journal_reader *reader = NULL;
+        fm_status status = fm_journal_reader_open(written->path, &reader, error);
+        fm_journal_reader_close(reader);
+        bool was_removed = fm_journal_file_remove_unbegun(written->path);
+        assert_true(was_removed == (was_there && status != FM_OK));
+        assert_true(was_removed || !was_there || access(written->path, F_OK) == 0);
+        removed += was_removed;
+        kept += status == FM_OK;
+        if (was_removed) {
+            assert_non_null(strstr(error, "7-test.journal: holds nothing: its world was being"));
+            assert_int_equal(rmdir(written->folder), 0); // empty
+        } else if (!was_there) {
+            snprintf(beside, sizeof beside, "%s-mark", written->path);
+            (void)unlink(beside);
+        }
+        fm_written_destroy(written);
+    }
+    assert_true(removed >= 3 && kept >= 2); // the commit is done before the mark is written
+}
+
+// A journal whose rows are gone is damaged; nobody takes it for one that never had any.
+static void test_an_emptied_file_is_not_removed(void **state)
+{
+    (void)state;
+    struct fm_written *written = fm_written_create();
+    fm_journal_options options = fm_written_options(written);
+    char original[sizeof written->path], path[320], mark[2][330];
+    fm_written_start(written, &options);
+    fm_written_tick(written, false);
+    fm_journals_turn(written->journals);
+    snprintf(path, sizeof path, "%s/emptied", written->folder);
+    memcpy(original, written->path, sizeof original);
+    snprintf(mark[0], sizeof mark[0], "%s-mark", original);
+    snprintf(mark[1], sizeof mark[1], "%s-mark", path);
+    copy_file(mark[0], mark[1]);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+    assert_false(fm_journal_file_remove_unbegun(path));
+    assert_int_equal(access(path, F_OK), 0);
+    assert_false(fm_journal_file_remove_unbegun(original));
+    fm_written_check(written, written->row_count);
+    fm_written_destroy(written);
+}
+
 // A file that has both names keeps the old one as long as its WAL cannot be renamed.
 static void test_a_file_is_not_parted_from_its_wal(void **state)
 {
@@ -495,6 +570,8 @@ int main(void)
         cmocka_unit_test(test_files_of_worlds_that_left_are_bounded),
         cmocka_unit_test(test_a_file_that_is_set_aside_replaces_all_of_an_earlier_one),
         cmocka_unit_test(test_setting_aside_may_break_off),
+        cmocka_unit_test(test_making_a_file_may_break_off),
+        cmocka_unit_test(test_an_emptied_file_is_not_removed),
         cmocka_unit_test(test_a_file_is_not_parted_from_its_wal),
     };
     fm_failing_disk_install();
