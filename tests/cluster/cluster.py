@@ -15,7 +15,7 @@ import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "e2e"))
 
-from fogmarch_server import Client, PATIENCE, RequestError, until  # noqa: E402
+from fogmarch_server import Client, PATIENCE, RequestError, started, until  # noqa: E402
 
 ETCD = shutil.which("etcd", path=os.environ.get("PATH", "") + ":/usr/bin:/usr/local/bin")
 
@@ -95,6 +95,7 @@ class Etcd:
                  "--initial-cluster", cluster, "--logger=zap",
                  "--heartbeat-interval", "50", "--election-timeout", "500",
                  "--snapshot-count", "5000", *self.flags]), stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+            started.append(self.processes[index])
 
     def kill(self, index):
         self.processes[index].kill()
@@ -231,6 +232,7 @@ class Node:
             self.process = subprocess.Popen(
                 self.machine.command([self.program, "--listen", f"{self.host}:0", "--port-file", port_file]
                                      + self.flags), stderr=log, stdin=subprocess.DEVNULL, env=self.environment)
+        started.append(self.process)
         until(lambda: os.path.exists(port_file) or self.process.poll() is not None,
               f"node {self.name}")
         assert self.process.poll() is None, self.log()

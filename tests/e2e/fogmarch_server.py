@@ -23,6 +23,7 @@ except ImportError:
 
 REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
 PATIENCE = 60.0  # seconds that a test waits before it fails
+started = []  # processes of servers, nodes and members of etcd: run() ends them when a case fails
 
 
 def seed():
@@ -60,6 +61,7 @@ class Server:
             self.process = subprocess.Popen(
                 arguments + list(flags), stderr=log, stdin=subprocess.DEVNULL,
                 env={**os.environ, **(environment or {})})
+        started.append(self.process)
         self.port = self._wait_for_port(port_file)
 
     def _wait_for_port(self, port_file):
@@ -242,5 +244,11 @@ def run(cases):
             continue
         print(f"[ RUN      ] {case.__name__}", flush=True)
         start = time.monotonic()
-        case()
+        try:
+            case()
+        except BaseException:
+            for process in started:  # who waits for the end of this test's output waits for theirs as well
+                if process.poll() is None:
+                    process.kill()
+            raise
         print(f"[       OK ] {case.__name__} ({time.monotonic() - start:.1f} s)", flush=True)
