@@ -24,17 +24,19 @@ from support import run  # noqa: E402
 BUILD = sys.argv[1]
 PROGRAMS = {"fogmarchd": 8, "fogmarch": 1, "fogmarch-load": 1, "fogmarch-lab": 1}
 
-# Types a line and a tab, and prints what zsh offers.
+# Types a line and a tab, and prints what zsh offers. It types only when the line editor has the terminal: before that
+# the kernel takes keys such as ^U for itself. The end is a word that zsh prints later: the last of several matches may
+# come some time after the first.
 ZSH = r'''
 zmodload zsh/zpty
 zpty shell zsh -f -i
 zpty -w shell "PROMPT=; fpath=($1 \$fpath); autoload -U compinit; compinit -u -D; stty -echo"
 zpty -w shell 'compadd() { if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then builtin compadd "$@"; else
-local -a hits; builtin compadd -O hits "$@"; print -l -- MATCH:$^hits:END; fi }; echo REA\DY' # the terminal may echo this line, too
+local -a hits; builtin compadd -O hits "$@"; print -l -- MATCH:$^hits:END; fi }; zle-line-init() { echo REA\DY }; zle -N zle-line-init' # may be echoed, too
 zpty -r shell line '*READY*'
 zpty -n -w shell "$2"$'\t'
-zpty -r shell line '*MATCH:*:END*' && print -r -- "$line"
-while zpty -r -t shell line; do print -r -- "$line"; done
+zpty -w shell $'\C-uecho FIN\\ISHED'
+zpty -r shell line '*FINISHED*' && print -r -- "$line"
 zpty -d shell
 '''
 BASH = r'''
