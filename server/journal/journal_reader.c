@@ -305,11 +305,19 @@ void fm_journal_reader_doubt(const fm_journal_reader *reader, char *error)
                             last);
         return;
     case FM_JOURNAL_END_SHORTER:
+        if (marked <= last) { // a keyframe of that tick is left, or its last rows were commands
+            fm_journal_complain(reader->path, error, FM_OK,
+                                "was written up to tick %llu, but its last %llu rows are lost; it"
+                                " is an older state of itself, or damaged",
+                                marked,
+                                (unsigned long long)(info->mark.position - info->last_position));
+            return;
+        }
         fm_journal_complain(
             reader->path, error, FM_OK,
             "ends at tick %llu, but was written up to tick %llu: %llu ticks and %llu"
             " rows are lost; it is an older state of itself, or damaged",
-            last, marked, marked > last ? marked - last : 0,
+            last, marked, marked - last,
             (unsigned long long)(info->mark.position - info->last_position));
         return;
     case FM_JOURNAL_END_OTHER:

@@ -325,6 +325,27 @@ static void change(const char *path, const char *sql)
     sqlite3_close(db);
 }
 
+// A keyframe of the last tick may be left where the rows behind it are not.
+static void test_rows_that_are_lost_behind_a_keyframe(void **state)
+{
+    (void)state;
+    struct fm_written *written = fm_written_create();
+    const fm_journal_options options = fm_written_options(written);
+    char error[FM_JOURNAL_ERROR_SIZE];
+    fm_written_start(written, &options);
+    write_ticks(written, 100, 40);
+    stop_writing(written);
+    change(written->path,
+           "UPDATE keyframes SET tick = 100 WHERE tick = (SELECT max(tick) FROM keyframes);"
+           "DELETE FROM log WHERE position > (SELECT max(position) - 4 FROM log)");
+    fm_journal_reader *reader = fm_written_open(written);
+    assert_int_equal(fm_journal_reader_info(reader)->end, FM_JOURNAL_END_SHORTER);
+    fm_journal_reader_doubt(reader, error);
+    assert_non_null(strstr(error, "was written up to tick 100, but its last 4 rows are lost"));
+    fm_journal_reader_close(reader);
+    fm_written_destroy(written);
+}
+
 // Turns a journal into one of format 1.
 static void make_format_1(struct fm_written *written)
 {
@@ -456,6 +477,7 @@ int main(void)
         cmocka_unit_test(test_no_journal_goes_back_silently),
         cmocka_unit_test(test_a_missing_mark_is_told),
         cmocka_unit_test(test_what_is_lost_is_told),
+        cmocka_unit_test(test_rows_that_are_lost_behind_a_keyframe),
         cmocka_unit_test(test_format_1_is_read_and_migrated),
         cmocka_unit_test(test_only_their_owner_may_read_them),
         cmocka_unit_test(test_it_goes_on_from_a_full_disk),
