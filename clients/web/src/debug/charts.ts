@@ -21,8 +21,9 @@ interface Line {
   dash?: number[];
 }
 
-const COLOURS = ["#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#d55e00", "#f5f5f5"];
-const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 2], [10, 4], [4, 4]];
+const COLOURS = ["#56b4e9", "#e69f00", "#009e73", "#f0e442", "#cc79a7", "#d55e00", "#f5f5f5",
+                 "#8f8fff"]; // as many as a tick has stages
+const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 2], [10, 4], [4, 4], [12, 3, 2, 3, 2, 3]];
 
 function linesOf(labels: readonly string[]): Line[] {
   return labels.map((label, i) => ({ label, colour: COLOURS[i % COLOURS.length]!,
