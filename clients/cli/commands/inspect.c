@@ -161,8 +161,10 @@ const fm_cli_command fm_cli_inspect = {
         "              the 1,024 cells of a tile together, for the work of some dozens\n"
         "  g, h, rhs   of a cell, with --rect: the cost that the search has found for it (from\n"
         "              the goal, or where it searches forward, from the agent), the estimate of\n"
-        "              the rest, and the cost by its neighbours, as D* Lite has it. A straight\n"
-        "              step on plain ground costs 10, a diagonal one 14; - is no cost",
+        "              the rest, and the cost by its neighbours, as D* Lite has it. One search\n"
+        "              may serve many agents: h is then the way to the rectangle that they\n"
+        "              stand in, and 0 within it. A straight step on plain ground costs 10, a\n"
+        "              diagonal one 14; - is no cost",
     .examples = "fogmarch inspect 17\n"
                 "fogmarch inspect 17 --rect 100,100,8,8",
     .options = inspect_options,
