@@ -84,7 +84,7 @@ struct report {
     char *error;
 };
 
-void fm_capacity_judge(const fm_result *result, char *reason)
+void fm_capacity_judge(const fm_result *result, bool exclusive, char *reason)
 {
     reason[0] = '\0';
     if (result->tick_ms.p99 > result->budget_ms) {
@@ -95,7 +95,7 @@ void fm_capacity_judge(const fm_result *result, char *reason)
     } else if (result->waiting_percent > WAITING_MAX_PERCENT) {
         snprintf(reason, FM_CAPACITY_REASON_SIZE, "%.1f %% of the agents wait",
                  result->waiting_percent);
-    } else if (result->order_to_first_move_ticks.p99 > FIRST_MOVE_MAX_TICKS) {
+    } else if (!exclusive && result->order_to_first_move_ticks.p99 > FIRST_MOVE_MAX_TICKS) {
         snprintf(reason, FM_CAPACITY_REASON_SIZE, "first move after %.0f ticks (p99)",
                  result->order_to_first_move_ticks.p99);
     } else if (result->errors_total > 0) {
@@ -140,7 +140,7 @@ static fm_status play(struct report *report, const fm_scenario *scenario, bool d
     if (status == FM_ERR_BAD_VALUE) {
         snprintf(reason, FM_CAPACITY_REASON_SIZE, "%.120s", report->error);
     } else if (status == FM_OK) {
-        fm_capacity_judge(result, reason);
+        fm_capacity_judge(result, report->capacity->exclusive, reason);
     } else {
         return status;
     }
@@ -379,7 +379,8 @@ fm_status fm_capacity_measure(const fm_scenario *scenario, const fm_run_options 
                             .began_ns = fm_run_now_ns(),
                             .seconds = seconds,
                             .error = error};
-    *capacity = (fm_capacity){.budget_share = scenario->budget_ms * scenario->tick_hz / 1000};
+    *capacity = (fm_capacity){.budget_share = scenario->budget_ms * scenario->tick_hz / 1000,
+                              .exclusive = strcmp(scenario->occupancy, "exclusive") == 0};
     snprintf(capacity->mix, sizeof capacity->mix, "%s", scenario->name);
     struct cpu_times begin = cpu_times_now();
     fm_status status = measure(&report);

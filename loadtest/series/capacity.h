@@ -6,7 +6,8 @@
 //
 //   - p99 of the tick time is within the budget,
 //   - at most 3 % of the agents wait for their search, on average,
-//   - 99 of 100 orders have their first move within 2 ticks,
+//   - 99 of 100 orders have their first move within 2 ticks; not asked where a cell holds
+//     one unit, as those around an agent decide there when it moves,
 //   - at most 2 % of the ticks that were due are missing, and no request failed.
 //
 // The budget is the same share of the tick's period at every rate: the mix's own. One server for
@@ -55,6 +56,7 @@ typedef struct fm_capacity {
     char mix[40], map[128];
     double seconds; // that it took
     double budget_share;
+    bool exclusive;      // a cell holds one unit
     double others_share; // of all processor time, what other programs took meanwhile; 0..1
     fm_capacity_cell cells[FM_CAPACITY_CELLS_MAX]; // by workers, then by rate
     uint32_t cell_count;
@@ -65,7 +67,9 @@ typedef struct fm_capacity {
 } fm_capacity;
 
 /// Why a result is not carried; an empty text when it is. Room for FM_CAPACITY_REASON_SIZE.
-void fm_capacity_judge(const fm_result *result, char *reason);
+///
+/// @param exclusive  whether a cell holds one unit
+void fm_capacity_judge(const fm_result *result, bool exclusive, char *reason);
 
 /// Makes the report.
 ///

@@ -48,6 +48,11 @@ void fm_capacity_print(const fm_capacity *capacity, FILE *out)
                 stalled / 100 * (double)result->ticks, result->order_to_first_move_ticks.p99,
                 result->waiting_percent);
     }
+    if (capacity->budget_count > 0) {
+        fputs("Where agents stall, only the beginnings of their paths are seen, which are "
+              "straighter.\n",
+              out);
+    }
 }
 
 // ---- JSON ---------------------------------------------------------------------------------------
@@ -116,8 +121,11 @@ static void print_json(const fm_capacity *capacity, FILE *out)
     fm_result_print_text(capacity->mix, out);
     fputs(", \"map\": ", out);
     fm_result_print_text(capacity->map, out);
-    fprintf(out, ", \"seconds\": %.1f, \"budget_share\": %g, \"others_share\": %.3f,\n",
-            capacity->seconds, capacity->budget_share, capacity->others_share);
+    fprintf(out,
+            ", \"seconds\": %.1f, \"budget_share\": %g, \"others_share\": %.3f, "
+            "\"exclusive\": %s,\n",
+            capacity->seconds, capacity->budget_share, capacity->others_share,
+            capacity->exclusive ? "true" : "false");
     print_cells(capacity, out);
     fputs("\"budgets\": [", out);
     for (uint32_t i = 0; i < capacity->budget_count; i++) {

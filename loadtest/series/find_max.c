@@ -52,7 +52,8 @@ static fm_status try_once(const fm_scenario *scenario, uint32_t agents,
         status = FM_OK;
     }
     if (status == FM_OK && options->progress != FM_RUN_PROGRESS_NONE) {
-        fprintf(stderr, "%u workers, %u agents: %s\n", (uint32_t)scenario->workers, agents,
+        fprintf(stderr, "%u worker%s, %u agents: %s\n", (uint32_t)scenario->workers,
+                scenario->workers == 1 ? "" : "s", agents,
                 attempt->reason[0] == '\0' ? "carried" : attempt->reason);
     }
     return status;
@@ -165,11 +166,12 @@ void fm_find_max_print(const fm_max *max, uint32_t count, FILE *out)
 {
     for (uint32_t i = 0; i < count; i++) {
         fprintf(out,
-                "%u workers: %u agents, %.0f per core; p99 %.2f ms, waiting %.1f %%, %.3g "
+                "%u worker%s: %u agents, %.0f per core; p99 %.2f ms, waiting %.1f %%, %.3g "
                 "expansions/s; not %u: %s\n",
-                max[i].workers, max[i].agents, per_core(&max[i]), max[i].result.tick_ms.p99,
-                max[i].result.waiting_percent, max[i].result.expansions_per_second,
-                max[i].agents_over, max[i].reason[0] == '\0' ? "not tried" : max[i].reason);
+                max[i].workers, max[i].workers == 1 ? "" : "s", max[i].agents, per_core(&max[i]),
+                max[i].result.tick_ms.p99, max[i].result.waiting_percent,
+                max[i].result.expansions_per_second, max[i].agents_over,
+                max[i].reason[0] == '\0' ? "not tried" : max[i].reason);
     }
 }
 

@@ -558,6 +558,20 @@ static void test_bracket_closes_in(void **state)
     assert_true(bracket_search(1000, 12345, true, &found) <= 8); // halving would take ten
 }
 
+// Where a cell holds one unit, a late first move may be due to the units around it.
+static void test_capacity_of_crowds(void **state)
+{
+    (void)state;
+    char reason[FM_CAPACITY_REASON_SIZE];
+    fm_result crowd = {.budget_ms = 50, .ticks = 100, .ticks_expected = 100, .waiting_percent = 2};
+    crowd.order_to_first_move_ticks.p99 = 17;
+    fm_capacity_judge(&crowd, true, reason);
+    assert_string_equal(reason, "");
+    crowd.waiting_percent = 3.1;
+    fm_capacity_judge(&crowd, true, reason);
+    assert_non_null(strstr(reason, "wait"));
+}
+
 static void test_capacity_has_four_promises(void **state)
 {
     (void)state;
@@ -565,23 +579,23 @@ static void test_capacity_has_four_promises(void **state)
     fm_result good = {.budget_ms = 50, .ticks = 100, .ticks_expected = 100, .waiting_percent = 2.9};
     good.tick_ms.p99 = 49;
     good.order_to_first_move_ticks.p99 = 2;
-    fm_capacity_judge(&good, reason);
+    fm_capacity_judge(&good, false, reason);
     assert_string_equal(reason, "");
     fm_result bad = good;
     bad.tick_ms.p99 = 51;
-    fm_capacity_judge(&bad, reason);
+    fm_capacity_judge(&bad, false, reason);
     assert_non_null(strstr(reason, "p99 tick"));
     bad = good;
     bad.waiting_percent = 3.1;
-    fm_capacity_judge(&bad, reason);
+    fm_capacity_judge(&bad, false, reason);
     assert_non_null(strstr(reason, "wait"));
     bad = good;
     bad.order_to_first_move_ticks.p99 = 3;
-    fm_capacity_judge(&bad, reason);
+    fm_capacity_judge(&bad, false, reason);
     assert_non_null(strstr(reason, "first move"));
     bad = good;
     bad.ticks = 90;
-    fm_capacity_judge(&bad, reason);
+    fm_capacity_judge(&bad, false, reason);
     assert_non_null(strstr(reason, "ticks"));
 }
 
@@ -608,6 +622,7 @@ int main(void)
         cmocka_unit_test(test_schedule_sorts),
         cmocka_unit_test(test_bracket_closes_in),
         cmocka_unit_test(test_capacity_has_four_promises),
+        cmocka_unit_test(test_capacity_of_crowds),
         cmocka_unit_test(test_capacity_json_is_safe_in_a_page),
         cmocka_unit_test(test_groups_divide_the_teams),
         cmocka_unit_test(test_group_sizes_can_be_log_uniform),
