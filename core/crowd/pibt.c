@@ -20,6 +20,7 @@ struct round {
     fm_pibt_frame *stack;
     uint32_t depth;
     uint32_t large; // units on the stack that are larger than one cell
+    uint32_t free;  // those above others that decide for themselves, see decides_first()
     uint64_t swaps; // tries that would have been one
 };
 
@@ -63,10 +64,11 @@ static bool can_be_followed(const struct round *r, const fm_mover *other)
     if (other->size > 1) {
         return false;
     }
-    for (uint32_t i = r->depth; r->large > 0 && i-- > 0;) {
+    for (uint32_t i = r->depth; r->large + r->free > 0 && i-- > 0;) {
         const fm_pibt_frame *frame = &r->stack[i];
         const fm_mover *between = &r->movers[frame->slot];
-        bool is_uncertain = frame->slides || (between->size > 1 && i + 1 < r->depth);
+        bool is_free = i > 0 && !frame->pushed; // it may stay where it is
+        bool is_uncertain = frame->slides || is_free || (between->size > 1 && i + 1 < r->depth);
         if (between == other || is_uncertain) {
             return between == other; // a unit that slides leaves its pusher where that is
         }
@@ -116,14 +118,32 @@ static bool crosses(const struct round *r, const fm_mover *mover, uint32_t d)
     return goes(r, left, right) || goes(r, right, left);
 }
 
-static bool can_try(struct round *r, uint32_t slot, uint32_t d, fm_cell target)
+// A unit of another team cannot be pushed. But if it is under way and has not been asked yet, it
+// may be about to leave: it decides before the unit that wants its place does.
+static bool decides_first(const fm_mover *mover, const fm_mover *other)
+{
+    return other->progress == FM_MOVER_UNDECIDED && other->team != mover->team && !other->aside &&
+           !other->gentle && (other->preferences & 15) < FM_PREFERENCE_STAY;
+}
+
+// Whether a unit may claim a place. `first`: slot of one that has to decide before that is known;
+// FM_CELL_NONE: none.
+static bool can_try(struct round *r, uint32_t slot, uint32_t d, fm_cell target, uint32_t *first)
 {
     const fm_mover *mover = &r->movers[slot];
+    *first = FM_CELL_NONE;
     FOR_EACH_PLACE(r->occupancy, target, mover->size, place)
     {
-        if (place->claim != 0 || (place->now != 0 && place->now != slot + 1 &&
-                                  !lets_in(r, mover, &r->movers[place->now - 1]))) {
+        if (place->claim != 0) {
             return false;
+        }
+        if (place->now != 0 && place->now != slot + 1) {
+            const fm_mover *other = &r->movers[place->now - 1];
+            if (decides_first(mover, other)) {
+                *first = place->now - 1;
+            } else if (!lets_in(r, mover, other)) {
+                return false;
+            }
         }
     }
     bool cross = crosses(r, mover, d);
@@ -257,7 +277,8 @@ static uint64_t preferences_sideways(const struct round *r, uint32_t slot, const
     return (FM_PREFERENCES_NONE << 4 | sides[1 - first]) << 4 | sides[first];
 }
 
-// `pusher` asks a unit to leave in a direction; NULL: its own turn has come.
+// `pusher` asks a unit to leave in a direction; NULL: its own turn has come, or another waits for
+// it.
 static void ask(struct round *r, uint32_t slot, const fm_mover *pusher, uint32_t direction)
 {
     const fm_mover *mover = &r->movers[slot];
@@ -274,6 +295,7 @@ static void ask(struct round *r, uint32_t slot, const fm_mover *pusher, uint32_t
     r->stack[r->depth++] = (fm_pibt_frame){
         .slot = slot, .preferences = preferences, .partner = partner, .pushed = pusher != NULL};
     r->large += mover->size > 1;
+    r->free += pusher == NULL && r->depth > 1;
 }
 
 // The cell of a unit that is still to be asked about the claimed cells. `lost` is set when one of
@@ -328,11 +350,37 @@ static void give_up(struct round *r, fm_pibt_frame *frame)
     mover->refusals += 1;
 }
 
+// The unit on top of the stack tries the same place when another has decided. Meanwhile nobody may
+// count on its own place.
+static void wait_for(struct round *r, fm_pibt_frame *frame, uint32_t other, fm_cell target)
+{
+    fm_mover *mover = &r->movers[frame->slot];
+    frame->waits = true;
+    mover->next = target;
+    mover->progress = FM_MOVER_TRYING;
+    ask(r, other, NULL, 0);
+}
+
+static void stop_waiting(struct round *r, fm_pibt_frame *frame)
+{
+    fm_mover *mover = &r->movers[frame->slot];
+    frame->waits = false;
+    mover->next = mover->cell;
+    mover->progress = FM_MOVER_UNDECIDED;
+}
+
 // Tries the next preference of the unit on top of the stack. Returns whether it is done with it.
 static bool try_next(struct round *r, fm_pibt_frame *frame)
 {
     fm_mover *mover = &r->movers[frame->slot];
     uint32_t d = frame->preferences & 15;
+    fm_cell target = fm_cell_step(mover->cell, d % FM_DIRECTION_COUNT);
+    uint32_t first = FM_CELL_NONE;
+    bool can = d < FM_PREFERENCE_STAY && can_try(r, frame->slot, d, target, &first);
+    if (can && first != FM_CELL_NONE) {
+        wait_for(r, frame, first, target);
+        return false;
+    }
     frame->preferences = frame->preferences >> 4 | FM_PREFERENCE_NONE << 60;
     frame->tries += frame->tries < UINT8_MAX;
     if (d == FM_PREFERENCE_STAY && !is_claimed(r, mover)) {
@@ -346,8 +394,7 @@ static bool try_next(struct round *r, fm_pibt_frame *frame)
         give_up(r, frame);
         return true;
     }
-    fm_cell target = fm_cell_step(mover->cell, d % FM_DIRECTION_COUNT);
-    if (d != FM_PREFERENCE_STAY && can_try(r, frame->slot, d, target)) {
+    if (can) {
         claim(r, frame->slot, target);
         frame->direction = (uint8_t)d;
         mover->next = target;
@@ -400,9 +447,13 @@ static void resolve_one(struct round *r, uint32_t root)
     while (r->depth > 0) {
         fm_pibt_frame *frame = &r->stack[r->depth - 1];
         const fm_mover *mover = &r->movers[frame->slot];
+        if (frame->waits) {
+            stop_waiting(r, frame);
+        }
         bool done =
             mover->progress == FM_MOVER_TRYING ? go_on_trying(r, frame) : try_next(r, frame);
         if (done) {
+            r->free -= !frame->pushed && r->depth > 1;
             r->depth -= 1;
             r->large -= mover->size > 1;
         }

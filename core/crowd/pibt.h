@@ -5,7 +5,8 @@
 // in the order of their priorities. One takes the first cell of its list that it can have. If a
 // unit stands there that has not been asked yet, it is asked at once, with the priority of the unit
 // that pushes it, and has to find another place; if it cannot, the pusher tries the next cell of
-// its list.
+// its list. A unit of another team is not pushed: if it is under way, it decides at once as in its
+// own turn, and then the one that wants its place knows whether it leaves.
 //
 //   UNDECIDED ── asked ──> TRYING ── everybody in the way has found a place ──> DECIDED
 //     ^ │  ^                 │                                                     ^
@@ -108,6 +109,7 @@ typedef struct fm_pibt_frame {
     uint8_t direction; // that it tries
     bool pushed;       // was pushed: looks for a place on behalf of the unit below it
     bool slides;       // has found none, and at least leaves it less in the way
+    bool waits;        // until the unit above it, of another team, has decided
     uint8_t tries;     // of its list
 } fm_pibt_frame;
 
