@@ -196,8 +196,8 @@ static const char *read_line(const char *line, size_t size, fm_grants *grants)
     return NULL;
 }
 
-fm_status fm_grants_parse(fm_grants *grants, const char *text, size_t size, char separator,
-                          char *error, size_t error_size)
+static fm_status parse_lines(fm_grants *grants, const char *text, size_t size, char separator,
+                             char *error, size_t error_size)
 {
     uint32_t count_before = grants->count, line = 1;
     for (size_t begin = 0; begin < size; line++) {
@@ -213,14 +213,23 @@ fm_status fm_grants_parse(fm_grants *grants, const char *text, size_t size, char
         }
         begin = end + 1;
     }
-    if (grants->count == count_before) {
-        snprintf(error, error_size, "there is no token in it");
-        return FM_ERR_BAD_VALUE;
-    }
     return FM_OK;
 }
 
-fm_status fm_grants_read_file(fm_grants *grants, const char *path, char *error, size_t error_size)
+fm_status fm_grants_parse(fm_grants *grants, const char *text, size_t size, char separator,
+                          char *error, size_t error_size)
+{
+    uint32_t count_before = grants->count;
+    fm_status status = parse_lines(grants, text, size, separator, error, error_size);
+    if (status == FM_OK && grants->count == count_before) {
+        snprintf(error, error_size, "there is no token in it");
+        return FM_ERR_BAD_VALUE;
+    }
+    return status;
+}
+
+fm_status fm_grants_read_file(fm_grants *grants, const char *path, bool may_be_empty, char *error,
+                              size_t error_size)
 {
     FILE *file = fopen(path, "r");
     if (file == NULL) {
@@ -237,7 +246,8 @@ fm_status fm_grants_read_file(fm_grants *grants, const char *path, char *error, 
         snprintf(error, error_size, "larger than %u bytes", FM_TOKEN_FILE_SIZE_MAX);
         status = FM_ERR_LIMIT;
     } else {
-        status = fm_grants_parse(grants, text, size, '\n', error, error_size);
+        status = (may_be_empty ? parse_lines : fm_grants_parse)(grants, text, size, '\n', error,
+                                                                error_size);
     }
     fclose(file);
     if (text != NULL) {

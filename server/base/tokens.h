@@ -66,9 +66,12 @@ bool fm_tokens_start(void);
 FM_CHECKED fm_status fm_grants_parse(fm_grants *grants, const char *text, size_t size,
                                      char separator, char *error, size_t error_size);
 
-/// The same, from a file. @return also FM_ERR_IO
-FM_CHECKED fm_status fm_grants_read_file(fm_grants *grants, const char *path, char *error,
-                                         size_t error_size);
+/// The same, from a file.
+///
+/// @param may_be_empty  a file without a token is no error
+/// @return also FM_ERR_IO
+FM_CHECKED fm_status fm_grants_read_file(fm_grants *grants, const char *path, bool may_be_empty,
+                                         char *error, size_t error_size);
 
 /// Adds the token of the role admin. @return NULL, or what is wrong with it: a static text
 const char *fm_grants_add_admin(fm_grants *grants, const char *token, size_t size);

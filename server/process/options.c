@@ -278,7 +278,8 @@ static void find_tokens(struct options *options)
         return;
     }
     options->config.grants_from_file = true;
-    if (fm_grants_read_file(grants, options->config.token_file, wrong, sizeof wrong) != FM_OK) {
+    if (fm_grants_read_file(grants, options->config.token_file, options->config.allow_no_tokens,
+                            wrong, sizeof wrong) != FM_OK) {
         complain_about_token_file(options, wrong);
     }
 }

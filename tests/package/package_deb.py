@@ -5,8 +5,8 @@ Goal    `cpack` makes packages that lintian accepts and that apt installs with D
         and so does a removal; a purge leaves nothing. The second stage of configs/Containerfile serves as a
         user other than root, and its health check passes.
 Method  mmdebstrap makes the root, which is kept in the build folder for the next run. systemd cannot run in a
-        chroot: the test runs the unit's ExecStart as its user, in its folder. Needs root and a network; exits
-        with 77 (skipped) without them.
+        chroot: the test runs the unit's ExecStart as its user, in its folder, with its environment and copies of
+        its credentials. Needs root and a network; exits with 77 (skipped) without them.
 """
 
 import glob
@@ -63,20 +63,28 @@ class Root:
 class Service:
     """The process that systemd would start; or that of a container, with its own user and command."""
 
-    def __init__(self, root, user=None, start=None):
+    def __init__(self, root, user=None, start=None, token=None):
         with open(root.file("usr/lib/systemd/system/fogmarchd.service"), encoding="utf-8") as file:
             unit = file.read()
         user = user or re.search(r"^User=(\S+)$", unit, re.M)[1]
-        start = start or re.search(r"^ExecStart=(.*)$", unit, re.M)[1]
+        environment = {}
+        if start is None:
+            start = re.search(r"^ExecStart=(.*)$", unit, re.M)[1]
+            root.do(f"rm -rf /run/credentials; install -d -o {user} -m 500 /run/credentials")
+            for name, path in re.findall(r"^LoadCredential=(\S+):(\S+)$", unit, re.M):
+                root.do(f"install -o {user} -m 400 {path} /run/credentials/{name}")
+            for line in re.findall(r"^Environment=(.*)$", unit, re.M):
+                environment.update(word.replace("%d", "/run/credentials").split("=", 1) for word in line.split())
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.address = "127.0.0.1:%d" % free.getsockname()[1]
         root.do(f"install -d -o {user} -g {user} -m 700 /var/lib/fogmarch")
         self.root = root
+        self.mine = {**os.environ, **ENVIRONMENT, **({} if token is None else {"FOGMARCH_TOKEN": token})}
         self.process = subprocess.Popen(
             ["chroot", root.path, "setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "--no-new-privs",
              "--bounding-set=-all", "sh", "-c", f"umask 077; cd /var/lib/fogmarch; exec {start} --listen {self.address}"],
-            stderr=subprocess.PIPE, text=True, env={**os.environ, **ENVIRONMENT})
+            stderr=subprocess.PIPE, text=True, env={**os.environ, **ENVIRONMENT, **environment})
         try:
             until(lambda: self.ask("ping", fine=(0, 1))[0] == 0 or self.process.poll() is not None, "the service")
             assert self.process.poll() is None, self.process.stderr.read()
@@ -86,7 +94,7 @@ class Service:
 
     def ask(self, *command, fine=(0,)):
         done = subprocess.run(["chroot", self.root.path, "fogmarch", "--connect", self.address, *command], text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **ENVIRONMENT})
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=self.mine)
         assert done.returncode in fine, done.stdout
         return done.returncode, done.stdout
 
@@ -161,15 +169,18 @@ def lives(root):
     journals = glob.glob(root.file("var/lib/fogmarch/*arena*"))
     assert journals and os.stat(journals[0]).st_uid == uid, journals
 
-    root.do("echo 'admin %s' >> /etc/fogmarch/tokens" % ("0123456789abcdef" * 4))
+    token = "0123456789abcdef" * 4
+    root.do(f"echo 'admin {token}' >> /etc/fogmarch/tokens")
     root.do("apt-get install -qq --no-install-recommends /packages/newer.deb")
     assert root.do("dpkg-query -W -f '${Version}' fogmarch") == "99.0"
     with open(root.file("etc/fogmarch/fogmarchd.yaml"), encoding="utf-8") as file:
         assert "# an operator's line" in file.read()
     with open(root.file("etc/fogmarch/tokens"), encoding="utf-8") as file:
-        assert "0123456789abcdef" in file.read()
-    with Service(root) as service:
+        assert token in file.read()
+    with Service(root, token=token) as service:
         assert "arena" in service.ask("worlds")[1], "the world of before the upgrade"
+        service.mine.pop("FOGMARCH_TOKEN")
+        assert service.ask("worlds", fine=(1,))[0] == 1, "without the token"
 
     root.do("apt-get remove -qq fogmarch")
     assert not root.has("usr/bin/fogmarchd") and root.has("etc/fogmarch/fogmarchd.yaml") and root.has("var/lib/fogmarch")

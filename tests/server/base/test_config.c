@@ -501,8 +501,23 @@ static void test_token_file(void **state)
     snprintf(expected, sizeof expected, "fogmarchd: --token-file: %s: there is no token in it\n",
              path);
     check_refused(run_arguments(flag, NULL, NULL), FM_EXIT_USAGE, expected);
+
+    // As the package's unit has it; wrong lines are refused all the same, and so is the network.
+    outcome = run_arguments(flag, "--allow-no-tokens", NULL);
+    assert_true(outcome.may_start);
+    assert_int_equal(outcome.config.grants.count, 0);
+    outcome_fini(&outcome);
+    const char *no_variables[] = {NULL};
+    const char *remote[] = {
+        flag, "--allow-no-tokens", "--listen=0.0.0.0:0", "--allow-remote", "--allow-plaintext",
+        NULL};
+    check_refused(run(remote, no_variables), FM_EXIT_USAGE,
+                  "fogmarchd: --listen: 0.0.0.0:0 can be reached from other machines; that needs a "
+                  "token (token_file or FOGMARCH_TOKEN)\n");
+    write_file(path, "admin short\n");
     snprintf(expected, sizeof expected,
              "fogmarchd: --token-file: %s: line 1: a token has 16 to 256 bytes\n", path);
+    check_refused(run_arguments(flag, "--allow-no-tokens", NULL), FM_EXIT_USAGE, expected);
     char long_token[300];
     memset(long_token, 'x', sizeof long_token - 1);
     long_token[sizeof long_token - 1] = '\0';
