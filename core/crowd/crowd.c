@@ -3,6 +3,7 @@
 #include "core/crowd/crowd.h"
 
 #include "core/crowd/jam.h"
+#include "core/crowd/lanes.h"
 #include "core/crowd/patience.h"
 #include "core/crowd/preferences.h"
 #include "core/crowd/step.h"
@@ -33,6 +34,7 @@ void fm_crowd_fini(fm_world *world)
                       world->crowd.frame_capacity * sizeof *world->crowd.frames);
     fm_turns_fini(world);
     fm_jam_drop_all(world);
+    fm_lanes_drop_all(world);
     fm_occupancy_destroy(world->crowd.occupancy);
 }
 
@@ -385,6 +387,7 @@ static void resolve(uint32_t begin, uint32_t end, uint32_t worker, void *context
 uint64_t fm_crowd_move(fm_world *world, fm_workers *workers, uint64_t work)
 {
     uint32_t words = fm_mark_words(world);
+    fm_lanes_attend(world);
     uint64_t used = fm_jam_attend(world, workers, work);
     struct resolution resolution = {.world = world};
     resolution.turns = fm_turns_list(world, fm_workers_count(workers) > 1);

@@ -84,6 +84,7 @@ typedef struct fm_mover {
     bool planned : 1;  // follows a plan of core/crowd/jam.h
     bool escorted : 1; // has an escort, or stands for one, see escort.h
     uint8_t refusals;  // times that it was pushed in vain; no bits of a byte that others read
+    uint8_t lane;      // that it passes, see lanes.h; 0: none
     uint16_t age;      // how long it has been under way, see fm_mover_age(); 0: idle
 } fm_mover;
 

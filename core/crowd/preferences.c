@@ -4,6 +4,7 @@
 
 #include "core/base/random.h"
 #include "core/crowd/crowd.h"
+#include "core/crowd/lanes.h"
 #include "core/orders/homecoming.h"
 #include "core/orders/orders.h"
 #include "core/world/names.h"
@@ -85,6 +86,45 @@ static uint64_t preferences_under_way(const fm_world *world, const struct fm_age
     return list_of(options, count);
 }
 
+// By the distances of a passage whose lanes are open, see lanes.h.
+static uint64_t preferences_in_lanes(const fm_world *world, const struct fm_agent *agent,
+                                     const struct fm_planner *planner, const fm_passage *passage,
+                                     uint32_t direction, uint32_t moves)
+{
+    uint32_t own = fm_passage_distance(passage, direction, agent->cell);
+    uint32_t least = FM_COST_INFINITE, square = 0, next = FM_DIRECTION_COUNT;
+    uint32_t distances[FM_DIRECTION_COUNT];
+    bool is_wrong = fm_passage_is_closed(passage, direction, agent->cell);
+    for (uint32_t left = moves; left != 0; left &= left - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(left);
+        fm_cell cell = fm_cell_step(agent->cell, d);
+        if (!fm_rect_contains(&passage->box, cell) ||
+            (!is_wrong && fm_passage_is_closed(passage, direction, cell))) {
+            moves &= ~(1u << d);
+            continue;
+        }
+        distances[d] = fm_passage_distance(passage, direction, cell);
+        uint32_t cost = distances[d] + ((d & 1) != 0 ? 14 : 10);
+        uint32_t dx = fm_cell_dx(cell, planner->goal), dy = fm_cell_dy(cell, planner->goal);
+        if (cost < least || (cost == least && dx * dx + dy * dy < square)) {
+            least = cost;
+            square = dx * dx + dy * dy;
+            next = d;
+        }
+    }
+    uint32_t ahead = agent->heading < FM_DIRECTION_COUNT ? agent->heading : next;
+    option options[FM_DIRECTION_COUNT + 1];
+    uint32_t count = 0;
+    options[count++] = make_option(own, 0, (uint32_t)FM_PREFERENCE_STAY);
+    for (; moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        bool taken = is_taken(world, agent, 1, fm_cell_step(agent->cell, d));
+        option other = make_option(distances[d] + 1, ties_of(ahead, d, taken), d);
+        options[count++] = d == next ? make_option(0, 0, d) : other;
+    }
+    return list_of(options, count);
+}
+
 uint64_t fm_crowd_retreat(const fm_world *world, const struct fm_agent *agent,
                           const struct fm_planner *planner)
 {
@@ -158,6 +198,15 @@ static bool yields(const fm_world *world, const struct fm_agent *agent)
                                  fm_agent_id_of(world, agent).index1);
 }
 
+// Whose lanes it passes; see lanes.h. Units that have been under way for long do not keep to lanes
+// in some ticks.
+static uint32_t lanes_of(const fm_world *world, const struct fm_agent *agent,
+                         const struct fm_planner *planner)
+{
+    bool has_lanes = fm_team_of(world, agent->team)->lane_count > 0;
+    return has_lanes && agent->order.id != 0 ? fm_lanes_of(world, agent, planner) : 0;
+}
+
 // Whether few steps lead on from the next cell, as far as the team knows; see swap.h.
 static bool is_narrow(const fm_world *world, const struct fm_agent *agent)
 {
@@ -175,6 +224,11 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
     uint8_t size = world->rules.classes[agent->class_index].size;
     bool is_idle = agent->order.id == 0, is_away = fm_agent_is_away(agent);
     bool makes_way = under_way && yields(world, agent);
+    uint32_t lane = under_way && size == 1 ? lanes_of(world, agent, planner) : 0;
+    // Who has been under way for long does not keep to lanes in some ticks.
+    const fm_passage *passage = lane != 0 && ready && is_bold(world, agent)
+                                    ? fm_lanes_open(world, agent->team, lane)
+                                    : NULL;
     *mover = (fm_mover){
         .cell = agent->cell,
         .next = agent->cell,
@@ -189,7 +243,8 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
         .returns = is_idle && is_away,
         .gentle = is_away && size > 1 && world->tick < agent->pushed_tick + FM_PEACE_TICKS,
         .bold = is_bold(world, agent),
-        .narrow = under_way && may_swap(world, agent) && is_narrow(world, agent),
+        .lane = (uint8_t)lane,
+        .narrow = under_way && passage == NULL && may_swap(world, agent) && is_narrow(world, agent),
         .settled = agent->settled && is_idle && !is_away,
         .yields = makes_way,
         .pushable = !fm_agent_holds_ground(agent),
@@ -198,4 +253,8 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
                          : under_way
                              ? preferences_under_way(world, agent, planner, moves, &mover->distance)
                              : FM_PREFERENCES_NONE << 4 | FM_PREFERENCE_STAY;
+    if (passage != NULL) {
+        mover->preferences =
+            preferences_in_lanes(world, agent, planner, passage, (lane - 1) % 2, moves);
+    }
 }

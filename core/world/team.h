@@ -12,6 +12,7 @@
 struct fm_agent;
 struct fm_escort;
 struct fm_jam;
+struct fm_lanes;
 struct fm_view_delta;
 
 // Members read in every tick come first, here and in the structs within: with thousands of teams
@@ -48,6 +49,8 @@ struct fm_team {
     uint32_t escort_count;
     uint32_t escorts_wanted; // agents that might get one at the last look around
     bool escorts_settled;    // none of these can get one until something ends that keeps them
+    struct fm_lanes *lanes;  // see core/crowd/lanes.h
+    uint32_t lane_count;
     uint64_t told; // changes that its planners are told of in this tick, all together, see notice.c
     uint32_t field_count; // goal fields among its planners, see planner_table.c
     bool forgets;         // its searches begin again, see fm_planners_forget()
@@ -57,7 +60,7 @@ struct fm_team {
 };
 
 // The teams; team t is at t - 1. Whose: core/commands/teams.c and core/saves. Of a team its jams
-// are core/crowd's, its delta core/views', its account the search stage's.
+// and lanes are core/crowd's, its delta core/views', its account the search stage's.
 struct fm_world_teams {
     struct fm_team *list;
     uint32_t count, capacity;

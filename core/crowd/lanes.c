@@ -1,0 +1,286 @@
+// core/crowd/lanes.c: see lanes.h.
+
+#include "core/crowd/lanes.h"
+
+#include "core/world/agent_marks.h"
+#include "core/world/crowd_state.h"
+#include "core/world/team.h"
+#include "core/world/world_classes.h"
+#include "core/world/world_parts.h"
+
+#define FIND_PERIOD    4u // ticks
+#define HINDERED_MIN   8u // see patience.h: 2 for each tick
+#define MEASURE_PERIOD 32u
+#define ALONE_TICKS    64u // without units of one direction
+#define OPEN_LEAST     6u  // units of each direction
+#define SHUT_LEAST     2u
+
+static const uint32_t straight = 1u << FM_NORTH | 1u << FM_EAST | 1u << FM_SOUTH | 1u << FM_WEST;
+
+static uint32_t number_of(uint32_t index, uint32_t direction)
+{
+    return 1 + 2 * index + direction;
+}
+
+// ---- who passes ---------------------------------------------------------------------------------
+
+static uint32_t distance_from(const fm_world *world, const struct fm_agent *agent,
+                              const struct fm_planner *planner, fm_cell cell)
+{
+    uint32_t distances[FM_DIRECTION_COUNT + 1];
+    fm_planner_distances(planner->spec.ops, planner->self,
+                         fm_world_truth(world, agent->class_index), planner->goal, cell, 0,
+                         distances);
+    return distances[FM_DIRECTION_COUNT];
+}
+
+// Whether a unit's way to its goal leads over the cells across a passage at a place `steps` steps
+// ahead of it.
+static bool leads_over(const fm_world *world, const struct fm_agent *agent,
+                       const struct fm_planner *planner, const fm_passage *passage, int32_t along,
+                       int32_t steps)
+{
+    const fm_view *view = fm_world_class_view(world, agent->team, agent->class_index);
+    uint32_t left = distance_from(world, agent, planner, agent->cell);
+    uint32_t least = view->step[0] * (uint32_t)steps;
+    for (uint32_t i = 0; left >= least && i < passage->width; i++) {
+        fm_cell cell = fm_passage_cell(passage, along, (int32_t)i);
+        if (distance_from(world, agent, planner, cell) <= left - least) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Who has just come out keeps to its lane for one more step.
+static bool comes_out(const struct fm_agent *agent, const fm_passage *passage, uint32_t direction,
+                      int32_t across)
+{
+    uint32_t ahead = passage->is_vertical ? FM_SOUTH : FM_EAST;
+    uint32_t heading = direction == 0 ? ahead : ahead + FM_DIRECTION_COUNT / 2;
+    return agent->heading == heading && fm_passage_is_own(passage, direction, across);
+}
+
+static bool passes(const fm_world *world, const struct fm_agent *agent,
+                   const struct fm_planner *planner, const fm_passage *passage, uint32_t direction)
+{
+    int32_t along = fm_passage_along(passage, agent->cell);
+    int32_t across = fm_passage_across(passage, agent->cell), length = (int32_t)passage->length;
+    int32_t end = direction == 0 ? length : -1, steps = direction == 0 ? end - along : along - end;
+    if (steps < 0 || (steps <= length && !fm_passage_has_lane(passage, across))) {
+        return false;
+    }
+    if (steps > 0) {
+        return leads_over(world, agent, planner, passage, end, steps);
+    }
+    fm_cell behind = fm_passage_cell(passage, direction == 0 ? end + 1 : end - 1, across);
+    return comes_out(agent, passage, direction, across) &&
+           fm_rect_contains(&passage->box, behind) &&
+           leads_over(world, agent, planner, passage, direction == 0 ? end + 1 : end - 1, 1);
+}
+
+uint32_t fm_lanes_of(const fm_world *world, const struct fm_agent *agent,
+                     const struct fm_planner *planner)
+{
+    const struct fm_team *team = fm_team_of(world, agent->team);
+    for (uint32_t i = 0; i < team->lane_count; i++) {
+        const fm_lanes *lanes = &team->lanes[i];
+        if (lanes->class_index != agent->class_index ||
+            !fm_rect_contains(&lanes->passage.box, agent->cell)) {
+            continue;
+        }
+        for (uint32_t direction = 0; direction < 2; direction++) {
+            if (passes(world, agent, planner, &lanes->passage, direction)) {
+                return number_of(i, direction);
+            }
+        }
+    }
+    return 0;
+}
+
+const fm_passage *fm_lanes_open(const fm_world *world, uint32_t team, uint32_t number)
+{
+    const fm_lanes *lanes = number == 0 ? NULL : &fm_team_of(world, team)->lanes[(number - 1) / 2];
+    return lanes != NULL && lanes->is_open ? &lanes->passage : NULL;
+}
+
+// ---- finding ------------------------------------------------------------------------------------
+
+// Where a unit wants to go in a passage that leads so; 2: neither to and fro.
+static uint32_t direction_of(const fm_mover *mover, bool is_vertical)
+{
+    uint32_t d = (uint32_t)(mover->preferences & 15);
+    int32_t along = d >= FM_DIRECTION_COUNT ? 0
+                    : is_vertical           ? fm_direction_dy[d]
+                                            : fm_direction_dx[d];
+    return along > 0 ? 0 : along < 0 ? 1 : 2;
+}
+
+// Whether a unit wants along the wall beside it, and one that wants back stands there.
+static bool is_met(const struct fm_world_crowd *crowd, const fm_mover *mover)
+{
+    uint32_t walls = straight & ~(uint32_t)mover->moves;
+    if (walls == 0 || (walls & (walls - 1)) != 0 ||
+        (mover->preferences & 15) >= FM_PREFERENCE_STAY) {
+        return false;
+    }
+    bool is_vertical = (walls & (1u << FM_EAST | 1u << FM_WEST)) != 0;
+    fm_cell next = fm_cell_step(mover->cell, (uint32_t)(mover->preferences & 15));
+    uint32_t unit = fm_occupancy_at(crowd->occupancy, next)->now;
+    const fm_mover *other = unit == 0 ? NULL : &crowd->movers[unit - 1];
+    return other != NULL && other->team == mover->team && other->size == 1 &&
+           direction_of(mover, is_vertical) + direction_of(other, is_vertical) == 1;
+}
+
+static bool has_lanes(const struct fm_team *team, uint32_t class_index, const fm_passage *passage)
+{
+    for (uint32_t i = 0; i < team->lane_count; i++) {
+        const fm_lanes *lanes = &team->lanes[i];
+        if (lanes->class_index == class_index && lanes->passage.origin == passage->origin &&
+            lanes->passage.is_vertical == passage->is_vertical) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add(fm_world *world, struct fm_team *team, const struct fm_agent *agent)
+{
+    const fm_view *view = fm_world_class_view(world, agent->team, agent->class_index);
+    const fm_memory *memory = fm_world_memory(world);
+    fm_passage passage;
+    if (!fm_passage_find(view, agent->cell, &passage) ||
+        has_lanes(team, agent->class_index, &passage)) {
+        return;
+    }
+    if (team->lanes == NULL) {
+        team->lanes = fm_memory_allocate(memory, FM_LANES_MAX * sizeof *team->lanes);
+    }
+    passage.distances =
+        team->lanes == NULL ? NULL : fm_memory_allocate(memory, fm_passage_bytes(&passage));
+    if (passage.distances == NULL) {
+        return;
+    }
+    fm_passage_measure(&passage, view);
+    uint64_t tick = fm_world_tick(world);
+    team->lanes[team->lane_count++] = (fm_lanes){.passage = passage,
+                                                 .class_index = agent->class_index,
+                                                 .measured_tick = tick,
+                                                 .met_tick = tick};
+}
+
+static void find(fm_world *world)
+{
+    const struct fm_world_agents *agents = fm_world_agents(world);
+    const struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
+    for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
+        const fm_mover *mover = &crowd->movers[slot];
+        if (mover->team == 0 || mover->size > 1 || mover->lane != 0 || !is_met(crowd, mover)) {
+            continue;
+        }
+        const struct fm_agent *agent = &agents->slots[slot];
+        struct fm_team *team = fm_team_of(world, mover->team);
+        if (agent->order.id != 0 && agent->hindered >= HINDERED_MIN && team->large_count == 0 &&
+            team->lane_count < FM_LANES_MAX) {
+            add(world, team, agent);
+        }
+    }
+}
+
+// ---- keeping ------------------------------------------------------------------------------------
+
+static void drop(fm_world *world, struct fm_team *team, uint32_t i)
+{
+    fm_passage *passage = &team->lanes[i].passage;
+    fm_memory_release(fm_world_memory(world), passage->distances, fm_passage_bytes(passage));
+    team->lanes[i] = team->lanes[--team->lane_count];
+}
+
+void fm_lanes_drop_all(fm_world *world)
+{
+    struct fm_world_teams *teams = fm_world_edit_teams(world);
+    for (uint32_t i = 0; i < teams->count; i++) {
+        struct fm_team *team = &teams->list[i];
+        while (team->lane_count > 0) {
+            drop(world, team, team->lane_count - 1);
+        }
+        fm_memory_release(fm_world_memory(world), team->lanes,
+                          team->lanes == NULL ? 0 : FM_LANES_MAX * sizeof *team->lanes);
+        team->lanes = NULL;
+    }
+}
+
+// Whether the passage is there still. Measures it again.
+static bool is_as_found(fm_world *world, uint32_t team, fm_lanes *lanes)
+{
+    const fm_view *view = fm_world_class_view(world, team, lanes->class_index);
+    fm_passage now, *passage = &lanes->passage;
+    if (!fm_passage_find(view, passage->origin, &now) || now.origin != passage->origin ||
+        now.is_vertical != passage->is_vertical || now.length != passage->length ||
+        now.width != passage->width) {
+        return false;
+    }
+    fm_passage_measure(passage, view);
+    lanes->measured_tick = fm_world_tick(world);
+    return true;
+}
+
+// The direction with more units gets the middle lane when lanes open, or when it has more than
+// twice as many.
+static void decide(fm_lanes *lanes)
+{
+    const uint32_t *counts = lanes->counts;
+    uint32_t least = counts[0] < counts[1] ? counts[0] : counts[1];
+    uint32_t most = counts[1] > counts[0];
+    bool was_open = lanes->is_open;
+    lanes->is_open = least >= (was_open ? SHUT_LEAST : OPEN_LEAST);
+    if (!was_open || counts[most] > 2 * counts[1 - most]) {
+        lanes->passage.middle = (uint8_t)most;
+    }
+}
+
+static void count(fm_world *world)
+{
+    const struct fm_world_teams *teams = fm_world_teams(world);
+    bool has_lanes = false;
+    for (uint32_t i = 0; i < teams->count; i++) {
+        for (uint32_t j = 0; j < teams->list[i].lane_count; j++) {
+            teams->list[i].lanes[j].counts[0] = teams->list[i].lanes[j].counts[1] = 0;
+            has_lanes = true;
+        }
+    }
+    const fm_mover *movers = fm_world_edit_crowd(world)->movers;
+    for (uint32_t slot = 0; has_lanes && slot < fm_world_agents(world)->slot_count; slot++) {
+        if (movers[slot].team != 0 && movers[slot].lane != 0) {
+            uint32_t lane = movers[slot].lane - 1u;
+            fm_team_of(world, movers[slot].team)->lanes[lane / 2].counts[lane % 2] += 1;
+        }
+    }
+}
+
+static void keep(fm_world *world, struct fm_team *team, uint32_t number)
+{
+    uint64_t tick = fm_world_tick(world);
+    for (uint32_t i = team->lane_count; i-- > 0;) {
+        fm_lanes *lanes = &team->lanes[i];
+        decide(lanes);
+        lanes->met_tick = lanes->counts[0] > 0 && lanes->counts[1] > 0 ? tick : lanes->met_tick;
+        bool is_due = tick - lanes->measured_tick >= MEASURE_PERIOD;
+        if (team->large_count > 0 || tick - lanes->met_tick > ALONE_TICKS ||
+            (is_due && !is_as_found(world, number, lanes))) {
+            drop(world, team, i);
+        }
+    }
+}
+
+void fm_lanes_attend(fm_world *world)
+{
+    struct fm_world_teams *teams = fm_world_edit_teams(world);
+    count(world);
+    for (uint32_t i = 0; i < teams->count; i++) {
+        keep(world, &teams->list[i], i + 1);
+    }
+    if (fm_world_tick(world) % FIND_PERIOD == 0) {
+        find(world);
+    }
+}

@@ -1,0 +1,54 @@
+// core/crowd/lanes.h: where two streams of a team meet in a passage, each gets lanes.
+//
+// Units that meet in a passage two to four cells wide (passage.h) push each other back and forth,
+// and nobody who waits before it leaves a way to those who come out. So where units are found that
+// stand in each other's way there, the team has lanes in it: who wants through goes by the
+// distances of the passage in place of its own search's, and never onto a lane of the other
+// direction. A middle lane belongs to the direction in which more want through, and changes when
+// the others are more than twice as many.
+//
+//   NONE ── two that meet are blocked ──> FOUND ── both directions are many ──> OPEN
+//    ^                                     │ ^                                    │
+//    └── the map is another there, or ─────┘ └─── one direction is nearly over ───┘
+//        no two directions for long
+//
+// While lanes are not open units go as everywhere. Those who have been under way for long do not
+// keep to lanes in some ticks: then what holds for all crowds (core/crowd/README.md) holds for
+// them.
+//
+// A team with units larger than one cell has no lanes: these take more than one. Lanes are of what
+// a team knows. They are no part of a world's state: settling ends them.
+//
+// Threads: fm_lanes_attend() and fm_lanes_drop_all() in serial stages; the rest anywhere.
+
+#pragma once
+
+#include "core/crowd/passage.h"
+#include "core/crowd/pibt.h"
+#include "core/world/agent.h"
+#include "core/world/planner_table.h"
+
+#define FM_LANES_MAX 8u // passages of a team
+
+// Of a team, see team.h.
+typedef struct fm_lanes {
+    fm_passage passage;
+    uint32_t class_index;
+    bool is_open;
+    uint32_t counts[2];     // units that want through, by direction, in the last tick
+    uint64_t measured_tick; // when it was found, or measured again
+    uint64_t met_tick;      // last one in which there were units of both directions
+} fm_lanes;
+
+/// Which lanes a unit under way passes: 1 + twice their index + direction; 0: none.
+uint32_t fm_lanes_of(const fm_world *world, const struct fm_agent *agent,
+                     const struct fm_planner *planner);
+
+/// The passage that fm_lanes_of() has named, if its lanes are open.
+const fm_passage *fm_lanes_open(const fm_world *world, uint32_t team, uint32_t number);
+
+/// Before the resolution: counts who wants through, finds and forgets lanes.
+void fm_lanes_attend(fm_world *world);
+
+/// Ends all.
+void fm_lanes_drop_all(fm_world *world);

@@ -1,0 +1,176 @@
+// core/crowd/passage.c: see passage.h.
+
+#include "core/crowd/passage.h"
+
+#define FIELDS     4u // two directions, with and without the middle lane
+#define LENGTH_MIN 2u
+#define SIDE_MAX   (FM_PASSAGE_LENGTH_MAX + 2 * FM_PASSAGE_REACH)
+#define CELLS_MAX  (SIDE_MAX * (FM_PASSAGE_WIDTH_MAX + 2 * FM_PASSAGE_REACH))
+
+static const uint32_t straight = 1u << FM_NORTH | 1u << FM_EAST | 1u << FM_SOUTH | 1u << FM_WEST;
+
+static bool is_free(const fm_view *view, uint32_t x, uint32_t y)
+{
+    return x < view->width && y < view->height && !fm_view_is_blocked(view, fm_cell_at(x, y));
+}
+
+// Place (along, across) of a passage, which may be outside the map.
+static bool is_free_at(const fm_view *view, const fm_passage *p, int32_t along, int32_t across)
+{
+    int32_t dx = p->is_vertical ? across : along, dy = p->is_vertical ? along : across;
+    return is_free(view, fm_cell_x(p->origin) + (uint32_t)dx, fm_cell_y(p->origin) + (uint32_t)dy);
+}
+
+static bool are_lanes_free(const fm_view *view, const fm_passage *p, int32_t along)
+{
+    for (uint32_t i = 0; i < p->width; i++) {
+        if (!is_free_at(view, p, along, (int32_t)i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_between_walls(const fm_view *view, const fm_passage *p, int32_t along)
+{
+    return !is_free_at(view, p, along, -1) && !is_free_at(view, p, along, (int32_t)p->width) &&
+           are_lanes_free(view, p, along);
+}
+
+static fm_rect box_of(const fm_view *view, const fm_passage *p)
+{
+    uint32_t x = fm_cell_x(p->origin), y = fm_cell_y(p->origin), reach = FM_PASSAGE_REACH;
+    uint32_t x_end = x + (p->is_vertical ? p->width : p->length) + reach;
+    uint32_t y_end = y + (p->is_vertical ? p->length : p->width) + reach;
+    fm_rect box = {.x = x < reach ? 0 : x - reach, .y = y < reach ? 0 : y - reach};
+    box.width = (x_end < view->width ? x_end : view->width) - box.x;
+    box.height = (y_end < view->height ? y_end : view->height) - box.y;
+    return box;
+}
+
+bool fm_passage_find(const fm_view *view, fm_cell cell, fm_passage *out)
+{
+    uint32_t walls = straight & ~fm_view_moves(view, cell);
+    if (walls == 0 || (walls & (walls - 1)) != 0) {
+        return false;
+    }
+    uint32_t wall = (uint32_t)__builtin_ctz(walls);
+    bool is_vertical = wall == FM_EAST || wall == FM_WEST;
+    fm_passage p = {.origin = cell, .width = 1, .is_vertical = is_vertical};
+    int32_t away = wall == FM_NORTH || wall == FM_WEST ? 1 : -1;
+    while (p.width <= FM_PASSAGE_WIDTH_MAX && is_free_at(view, &p, 0, away * (int32_t)p.width)) {
+        p.width += 1;
+    }
+    if (p.width < 2 || p.width > FM_PASSAGE_WIDTH_MAX) {
+        return false;
+    }
+    p.origin = away > 0 ? cell : fm_passage_cell(&p, 0, 1 - (int32_t)p.width);
+    int32_t begin = 0, end = 1;
+    while (end - begin <= (int32_t)FM_PASSAGE_LENGTH_MAX && is_between_walls(view, &p, begin - 1)) {
+        begin -= 1;
+    }
+    while (end - begin <= (int32_t)FM_PASSAGE_LENGTH_MAX && is_between_walls(view, &p, end)) {
+        end += 1;
+    }
+    p.length = (uint32_t)(end - begin);
+    if (p.length < LENGTH_MIN || p.length > FM_PASSAGE_LENGTH_MAX ||
+        !are_lanes_free(view, &p, begin - 1) || !are_lanes_free(view, &p, end)) {
+        return false;
+    }
+    p.origin = fm_passage_cell(&p, begin, 0);
+    p.box = box_of(view, &p);
+    *out = p;
+    return true;
+}
+
+size_t fm_passage_bytes(const fm_passage *passage)
+{
+    return FIELDS * passage->box.width * passage->box.height * sizeof *passage->distances;
+}
+
+// What entering a cell costs beyond the step.
+static uint32_t toll(const fm_passage *p, uint32_t direction, fm_cell cell)
+{
+    int32_t across = fm_passage_across(p, cell);
+    bool is_wrong = fm_passage_has_lane(p, across) && !fm_passage_is_own(p, direction, across);
+    return is_wrong ? FM_PASSAGE_WRONG : 0;
+}
+
+// Cells of the box whose distance has changed, and whose neighbours have not been told yet.
+struct wave {
+    const fm_passage *p;
+    const fm_view *view;
+    uint16_t *distances;
+    uint32_t direction;
+    uint32_t begin, count;
+    uint16_t queue[CELLS_MAX]; // a ring
+    bool is_queued[CELLS_MAX];
+};
+
+static uint32_t index_of(const fm_passage *p, fm_cell cell)
+{
+    return (fm_cell_y(cell) - p->box.y) * p->box.width + fm_cell_x(cell) - p->box.x;
+}
+
+static void lower(struct wave *wave, fm_cell cell, uint32_t distance)
+{
+    uint32_t i = index_of(wave->p, cell);
+    if (distance >= wave->distances[i]) {
+        return;
+    }
+    wave->distances[i] = (uint16_t)distance;
+    if (!wave->is_queued[i]) {
+        wave->is_queued[i] = true;
+        wave->queue[(wave->begin + wave->count++) % CELLS_MAX] = (uint16_t)i;
+    }
+}
+
+// The cells behind the far end, or where there is a wall the last ones before it.
+static void begin_wave(struct wave *wave)
+{
+    const fm_passage *p = wave->p;
+    int32_t last = wave->direction == 0 ? (int32_t)p->length : -1;
+    int32_t behind = wave->direction == 0 ? last + 1 : last - 1;
+    for (int32_t across = 0; across < (int32_t)p->width; across++) {
+        if (fm_passage_is_own(p, wave->direction, across)) {
+            bool is_open = is_free_at(wave->view, p, behind, across);
+            lower(wave, fm_passage_cell(p, is_open ? behind : last, across), 0);
+        }
+    }
+}
+
+static void spread(struct wave *wave)
+{
+    const fm_passage *p = wave->p;
+    while (wave->count > 0) {
+        uint32_t i = wave->queue[wave->begin];
+        wave->begin = (wave->begin + 1) % CELLS_MAX;
+        wave->count -= 1;
+        wave->is_queued[i] = false;
+        fm_cell cell = fm_cell_at(p->box.x + i % p->box.width, p->box.y + i / p->box.width);
+        uint32_t left = wave->distances[i] + toll(p, wave->direction, cell);
+        for (uint32_t moves = fm_view_moves(wave->view, cell); moves != 0; moves &= moves - 1) {
+            uint32_t d = (uint32_t)__builtin_ctz(moves);
+            fm_cell from = fm_cell_step(cell, d);
+            if (fm_rect_contains(&p->box, from)) {
+                lower(wave, from, left + ((d & 1) != 0 ? 14 : 10));
+            }
+        }
+    }
+}
+
+void fm_passage_measure(fm_passage *passage, const fm_view *view)
+{
+    uint32_t cells = passage->box.width * passage->box.height;
+    fm_passage p = *passage;
+    for (uint32_t field = 0; field < FIELDS; field++) {
+        struct wave wave = {.p = &p, .view = view, .direction = field / 2};
+        wave.distances = passage->distances + (size_t)field * cells;
+        p.middle = (uint8_t)(field % 2 != 0 ? wave.direction : 1 - wave.direction);
+        for (uint32_t i = 0; i < cells; i++) {
+            wave.distances[i] = FM_PASSAGE_FAR;
+        }
+        begin_wave(&wave);
+        spread(&wave);
+    }
+}

@@ -1,0 +1,105 @@
+// core/crowd/passage.h: a straight passage two to four cells wide, its lanes, and how far units are
+// from having passed it when they keep to theirs.
+//
+//             box                      Places in a passage are counted along it (`along`: 0 ..
+//   . . . . . . . . . . . . .          length - 1 inside) and across it (`across`: 0 .. width - 1).
+//   . . . . @ @ @ @ @ . . . .          Direction 0 leads east or south, direction 1 back. Units
+//   keep . . . . < < < < < . . . .          to the right: half of the lanes belong to each
+//   direction, and . . . . > > > > > . . . .          where their number is odd the middle one to
+//   either. . . . . @ @ @ @ @ . . . . . . . . . . . . . . . . .
+//
+// The distances of a direction lead to the cells behind the far end, and count a step onto a lane
+// of the other direction as FM_PASSAGE_WRONG more, as far out of both ends as the box reaches. So
+// who waits stands beside the way of those who come out.
+//
+// Threads: one writer; parallel stages read.
+
+#pragma once
+
+#include "core/base/memory.h"
+#include "core/map/rect.h"
+#include "core/map/view.h"
+
+#define FM_PASSAGE_WIDTH_MAX  4u
+#define FM_PASSAGE_LENGTH_MAX 64u
+#define FM_PASSAGE_REACH      12u // cells around it
+#define FM_PASSAGE_WRONG      200u
+#define FM_PASSAGE_FAR        UINT16_MAX
+
+typedef struct fm_passage {
+    fm_cell origin;         // its north-west corner
+    uint32_t length, width; // cells
+    bool is_vertical;       // leads from north to south
+    uint8_t middle;         // direction to which the middle lane belongs
+    fm_rect box;            // of which it has distances
+    // By direction, whether the middle lane belongs to it, and cell of the box, in steps of 10 and
+    // 14; FM_PASSAGE_FAR: it cannot be passed from there. Owned.
+    uint16_t *distances;
+} fm_passage;
+
+/// Finds the passage around a cell beside a wall.
+///
+/// @param out  receives all but the distances
+/// @return false: there is none
+bool fm_passage_find(const fm_view *view, fm_cell cell, fm_passage *out);
+
+/// Bytes of `distances`.
+size_t fm_passage_bytes(const fm_passage *passage);
+
+/// Fills in `distances`, for which there is room.
+void fm_passage_measure(fm_passage *passage, const fm_view *view);
+
+static inline int32_t fm_passage_along(const fm_passage *passage, fm_cell cell)
+{
+    return passage->is_vertical ? (int32_t)fm_cell_y(cell) - (int32_t)fm_cell_y(passage->origin)
+                                : (int32_t)fm_cell_x(cell) - (int32_t)fm_cell_x(passage->origin);
+}
+
+static inline int32_t fm_passage_across(const fm_passage *passage, fm_cell cell)
+{
+    return passage->is_vertical ? (int32_t)fm_cell_x(cell) - (int32_t)fm_cell_x(passage->origin)
+                                : (int32_t)fm_cell_y(cell) - (int32_t)fm_cell_y(passage->origin);
+}
+
+/// The cell at a place, which is on the map.
+static inline fm_cell fm_passage_cell(const fm_passage *passage, int32_t along, int32_t across)
+{
+    int32_t dx = passage->is_vertical ? across : along;
+    int32_t dy = passage->is_vertical ? along : across;
+    return fm_cell_at(fm_cell_x(passage->origin) + (uint32_t)dx,
+                      fm_cell_y(passage->origin) + (uint32_t)dy);
+}
+
+/// Whether a place across it is on a lane, inside or in its continuation outside.
+static inline bool fm_passage_has_lane(const fm_passage *passage, int32_t across)
+{
+    return across >= 0 && across < (int32_t)passage->width;
+}
+
+/// Whether a lane is one of a direction's.
+static inline bool fm_passage_is_own(const fm_passage *passage, uint32_t direction, int32_t across)
+{
+    int32_t side = 2 * across + 1 - (int32_t)passage->width;
+    bool is_right = (side > 0) == ((direction == 0) != passage->is_vertical);
+    return side == 0 ? passage->middle == direction : is_right;
+}
+
+/// Whether a unit that passes in a direction must not enter a cell: on a lane of the others, or
+/// before one.
+static inline bool fm_passage_is_closed(const fm_passage *passage, uint32_t direction, fm_cell cell)
+{
+    int32_t along = fm_passage_along(passage, cell), across = fm_passage_across(passage, cell);
+    int32_t first = direction == 0 ? -1 : 0;
+    return along >= first && along < first + (int32_t)passage->length + 1 &&
+           fm_passage_has_lane(passage, across) && !fm_passage_is_own(passage, direction, across);
+}
+
+/// The distance of a cell of the box.
+static inline uint32_t fm_passage_distance(const fm_passage *passage, uint32_t direction,
+                                           fm_cell cell)
+{
+    uint32_t x = fm_cell_x(cell) - passage->box.x, y = fm_cell_y(cell) - passage->box.y;
+    uint32_t field = 2 * direction + (passage->middle == direction);
+    uint32_t row = field * passage->box.height + y;
+    return passage->distances[row * passage->box.width + x];
+}
