@@ -227,6 +227,22 @@ async function plannersSideBySide() {
   await end(set);
 }
 
+// A planner that cannot work by the world's rules is listed, with the reason.
+async function anUnfitPlannerIsExplained() {
+  const set = await stage({ planner: "dstar-lite", neighbours: 4 });
+  const page = await set.browser.open(set.server.url(`#agent=${set.agents[0]}&world=${set.world}`));
+  await page.locator("#agent-facts dt").first().waitFor();
+  await page.locator("[data-tab=compare]").click();
+  for (const [planners, unfit] of [["dstar-lite repeated-jps", true], ["dstar-lite astar", false]]) {
+    await page.locator("input[name=planners]").fill(planners);
+    await page.locator("#compare").click();
+    await page.locator(`#comparison tr[data-planner=${planners.split(" ")[1]}]`).waitFor();
+    const text = await page.locator(".compare:visible").textContent();
+    assert.equal(text.includes("Unfit: it cannot work by this world's rules"), unfit, text);
+  }
+  await end(set);
+}
+
 async function saved(page, button) {
   const [download] = await Promise.all([page.waitForEvent("download"), page.locator(button).click()]);
   return { name: download.suggestedFilename(), text: readFileSync(await download.path(), "utf8") };
@@ -282,4 +298,5 @@ async function otherProgramsCanOpenIt() {
   await end(set);
 }
 
-await run([aSuspendedSearchIsLive, everyOverlay, plannersSideBySide, otherProgramsCanOpenIt]);
+await run([aSuspendedSearchIsLive, everyOverlay, plannersSideBySide, anUnfitPlannerIsExplained,
+           otherProgramsCanOpenIt]);

@@ -129,7 +129,10 @@ export class Compare {
   private show({ agent, team, from, goal, tick }: Results["debug.compare"]): void {
     this.about.textContent = `Agent ${agent} of team ${team}, from ${from.join(", ")} to ` +
       `${goal.join(", ")}, as its team knew the map at tick ${count(tick)}. * is the least. ` +
-      "Of cells, those around the middle of the way are shown.";
+      "Of cells, those around the middle of the way are shown." +
+      (this.answers.some(({ reason }) => reason === "unfit")
+        ? " Unfit: it cannot work by this world's rules; jump points want 8 neighbours and cells of equal cost."
+        : "");
     const found = this.answers.filter(({ reason }) => reason === "found");
     const least = new Map(COSTS.map(([name]) => [name, Math.min(...found.map((one) => one[name]))]));
     this.table.replaceChildren(
