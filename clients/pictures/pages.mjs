@@ -84,7 +84,7 @@ async function matchOfTwo(server, admin, browser, frames) {
                                    SCREEN);
   await until(() => debug.evaluate(() => window.fogmarch?.view?.inspector.overlay.count > 0), "a search");
   await debug.locator("[data-tab=compare]").click();
-  await debug.locator("input[name=planners]").fill("dstar-lite repeated-jps adaptive-astar astar");
+  await debug.locator("input[name=planners]").fill("dstar-lite mpgaa-star adaptive-astar astar");
   await debug.locator("#compare").click();
   await debug.locator("#comparison tr[data-planner]").first().waitFor();
   await debug.waitForTimeout(2500); // until all is drawn
