@@ -179,15 +179,20 @@ void fm_cli_connect(fm_cli *cli)
     }
 }
 
-const msgpack_object *fm_cli_call(fm_cli *cli, fm_method method)
+const msgpack_object *fm_cli_call_unless(fm_cli *cli, fm_method method, fm_status refusal)
 {
-    const msgpack_object *result;
+    const msgpack_object *result = NULL;
     fm_status status = fm_client_call_patiently(cli->client, method, &cli->params, &result);
     fm_params_clear(&cli->params);
-    if (status != FM_OK) {
+    if (status != FM_OK && status != refusal) {
         fm_cli_die_of_client(cli);
     }
-    return result;
+    return status == FM_OK ? result : NULL;
+}
+
+const msgpack_object *fm_cli_call(fm_cli *cli, fm_method method)
+{
+    return fm_cli_call_unless(cli, method, FM_OK);
 }
 
 // Counts worlds, and keeps the last that is not `known`.

@@ -114,6 +114,9 @@ void fm_cli_connect(fm_cli *cli);
 /// until the next call; or dies
 const msgpack_object *fm_cli_call(fm_cli *cli, fm_method method);
 
+/// As fm_cli_call(), but for one refusal. @return NULL: the server has refused it so
+const msgpack_object *fm_cli_call_unless(fm_cli *cli, fm_method method, fm_status refusal);
+
 /// Dies with the client's last error.
 _Noreturn void fm_cli_die_of_client(const fm_cli *cli);
 

@@ -69,7 +69,6 @@ static uint64_t world_to_tell_of(fm_cli *cli)
 // rest.
 static const msgpack_object *call_stats(fm_cli *cli)
 {
-    const msgpack_object *result;
     uint64_t world = world_to_tell_of(cli);
     if (world > 0) {
         fm_params_uint(&cli->params, FM_FIELD_WORLD, world);
@@ -78,15 +77,10 @@ static const msgpack_object *call_stats(fm_cli *cli)
     if (world == 0 || fm_cli_value(cli, "world") != NULL || fm_cli_value(cli, "teams") != NULL) {
         return fm_cli_call(cli, FM_METHOD_STATS);
     }
-    fm_status status =
-        fm_client_call_patiently(cli->client, FM_METHOD_STATS, &cli->params, &result);
-    fm_params_clear(&cli->params);
-    if (status == FM_ERR_DENIED) {
+    const msgpack_object *result = fm_cli_call_unless(cli, FM_METHOD_STATS, FM_ERR_DENIED);
+    if (result == NULL) {
         fprintf(stderr, "fogmarch: %s\n", fm_client_error_last(cli->client)->message);
-        return fm_cli_call(cli, FM_METHOD_STATS);
-    }
-    if (status != FM_OK) {
-        fm_cli_die_of_client(cli);
+        result = fm_cli_call(cli, FM_METHOD_STATS);
     }
     return result;
 }
