@@ -13,11 +13,14 @@
 #include "core/base/random.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #define REQUESTS_MAX 512u
@@ -711,6 +714,75 @@ static void test_nobody_listens(void **state)
     assert_non_null(strstr(error.message, "refused"));
 }
 
+static void on_alarm(int signal_number)
+{
+    (void)signal_number;
+}
+
+// A signal each millisecond from now on, which restarts no system call; 0: none.
+static void set_alarm(long period_us)
+{
+    struct sigaction action = {.sa_handler = on_alarm};
+    struct itimerval timer = {.it_interval.tv_usec = period_us, .it_value.tv_usec = period_us};
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+// A listener whose queue is full lets a connection wait.
+static void test_signals_do_not_end_connecting(void **state)
+{
+    (void)state;
+    struct sockaddr_in place = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof place;
+    int listener = socket(AF_INET, SOCK_STREAM, 0), waiting[4];
+    assert_int_equal(bind(listener, (struct sockaddr *)&place, sizeof place), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&place, &size), 0);
+    assert_int_equal(listen(listener, 0), 0);
+    for (size_t i = 0; i < FM_COUNT_OF(waiting); i++) {
+        waiting[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        (void)!connect(waiting[i], (struct sockaddr *)&place, sizeof place);
+    }
+    char address[32];
+    snprintf(address, sizeof address, "127.0.0.1:%u", ntohs(place.sin_port));
+    fm_client_options options = fm_client_options_default();
+    options.connect_timeout_ms = 200;
+    fm_client *client = NULL;
+    fm_client_error error;
+    set_alarm(1000);
+    fm_status status = fm_client_connect(address, &options, &client, &error);
+    set_alarm(0);
+    assert_int_equal(status, FM_ERR_IO);
+    assert_non_null(strstr(error.message, strerror(ETIMEDOUT)));
+    for (size_t i = 0; i < FM_COUNT_OF(waiting); i++) {
+        close(waiting[i]);
+    }
+    close(listener);
+}
+
+static void *answer_late(void *context)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL); // they are for the client's thread
+    usleep(100000);
+    say_answer(context, 0, 7);
+    return NULL;
+}
+
+static void test_signals_do_not_end_a_call(void **state)
+{
+    (void)state;
+    struct peer peer = start(NULL);
+    pthread_t server;
+    assert_int_equal(pthread_create(&server, NULL, answer_late, &peer), 0);
+    set_alarm(1000);
+    fm_status status = fm_client_call(peer.client, FM_METHOD_PING, NULL, NULL);
+    set_alarm(0);
+    pthread_join(server, NULL);
+    assert_int_equal(status, FM_OK);
+    stop(&peer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -729,6 +801,8 @@ int main(void)
         cmocka_unit_test(test_an_empty_upload_is_refused),
         cmocka_unit_test(test_addresses_that_are_none),
         cmocka_unit_test(test_nobody_listens),
+        cmocka_unit_test(test_signals_do_not_end_connecting),
+        cmocka_unit_test(test_signals_do_not_end_a_call),
     };
     return cmocka_run_group_tests_name("client", tests, NULL, NULL);
 }
