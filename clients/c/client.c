@@ -11,6 +11,7 @@
 #include "clients/c/client.h"
 
 #include "clients/c/connect.h"
+#include "clients/c/contents.h"
 #include "clients/c/link.h"
 #include "clients/c/now.h"
 
@@ -129,6 +130,12 @@ static void break_connection(fm_client *client, const char *reason)
         client->broken = true;
         fm_client_error_set(&client->broken_error, FM_ERR_IO, "connection lost: %s", reason);
     }
+}
+
+static void break_strange(fm_client *client, const char *reason)
+{
+    client->is_strange = true;
+    break_connection(client, reason);
 }
 
 void fm_client_destroy(fm_client *client)
@@ -317,12 +324,13 @@ fm_status fm_client_send(fm_client *client, fm_method method, const fm_params *p
         return fm_client_error_set(&client->error, FM_ERR_NO_MEMORY, "%s",
                                    fm_status_text(FM_ERR_NO_MEMORY));
     }
-    uint64_t deadline_ms = fm_now_ms() + client->options.timeout_ms;
+    uint64_t now_ms = fm_now_ms(), deadline_ms = now_ms + client->options.timeout_ms;
     *slot_of(client, client->next_id) = (struct fm_client_pending){
         .waits = true,
         .method = method,
         .on_reply = on_reply,
         .context = context,
+        .sent_ms = now_ms,
         .deadline_ms = deadline_ms,
         .timeout_ms = client->options.timeout_ms,
         .bytes = bytes,
@@ -372,6 +380,13 @@ static const char *deliver_response(fm_client *client, const msgpack_object_arra
         return NULL; // too late: it has timed out already
     }
     bool failed = message->ptr[2].type != MSGPACK_OBJECT_NIL;
+    if (failed && !fm_contents_are_sound(&message->ptr[2])) {
+        return "the server sent an error that is none";
+    }
+    if (!failed &&
+        !fm_contents_are_result(slot_of(client, (uint32_t)id)->method, &message->ptr[3])) {
+        return "the server answered with something else than the method's result";
+    }
     fm_client_error error;
     if (failed) {
         read_error(&message->ptr[2], &error);
@@ -426,7 +441,7 @@ static const char *deliver_notification(fm_client *client, const msgpack_object_
 {
     if (message->size != 3 || message->ptr[1].type != MSGPACK_OBJECT_STR ||
         message->ptr[2].type != MSGPACK_OBJECT_ARRAY || message->ptr[2].via.array.size != 1 ||
-        message->ptr[2].via.array.ptr[0].type != MSGPACK_OBJECT_MAP) {
+        !fm_contents_are_sound(&message->ptr[2].via.array.ptr[0])) {
         return "the server sent a notification that is not one";
     }
     fm_notification notification;
@@ -499,14 +514,14 @@ static void scan(fm_client *client)
             const char *wrong = deliver(client);
             msgpack_zone_clear(&client->zone);
             if (wrong != NULL) {
-                break_connection(client, wrong);
+                break_strange(client, wrong);
             }
             client->in_begin = client->in_scanned;
             fm_scanner_reset(&client->scanner);
             break;
         case FM_SCAN_BAD:
         case FM_SCAN_LARGE:
-            break_connection(client, client->scanner.reason);
+            break_strange(client, client->scanner.reason);
             break;
         }
     }
@@ -801,7 +816,7 @@ bool fm_client_repeat(fm_client *client, uint32_t id)
 {
     struct fm_client_pending *request = slot_of(client, id);
     request->refused = false;
-    request->deadline_ms = fm_now_ms() + request->timeout_ms;
+    request->sent_ms = fm_now_ms(); // its deadline stays: it bounds the call with all repeats
     return msgpack_sbuffer_write(&client->out, request->bytes, request->size) == 0;
 }
 

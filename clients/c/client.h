@@ -13,7 +13,8 @@ struct fm_client_pending {
     fm_method method;
     fm_client_reply_fn *on_reply;
     void *context;
-    uint64_t deadline_ms;
+    uint64_t sent_ms;     // for the last time
+    uint64_t deadline_ms; // of the call with all its repeats
     uint32_t timeout_ms;
     // For clients that follow (follow.c):
     char *bytes; // the request, to be sent again; owned
@@ -56,6 +57,7 @@ struct fm_client {
     char ticket[256];      // in hello, see fm_follow; empty: none
     fm_client_error error; // of the last failure
     bool broken;           // for good; `broken_error` says why
+    bool is_strange;       // the server has sent what is no message: another node would as well
     fm_client_error broken_error;
     int write_errno; // sending failed; received bytes are read first
     bool delivering; // inside a callback
@@ -113,7 +115,7 @@ void fm_client_exchange(fm_client *client, fm_client *other);
 /// @return NULL: no request with this id waits
 struct fm_client_pending *fm_client_pending_of(const fm_client *client, uint32_t id);
 
-/// Queues a waiting request again. @return false when out of memory
+/// Queues a waiting request again; its deadline stays. @return false when out of memory
 bool fm_client_repeat(fm_client *client, uint32_t id);
 
 /// Ends a request that waits.

@@ -395,6 +395,9 @@ static void repeat_requests(fm_client *client)
             continue;
         }
         fm_client_error error;
+        if (request->deadline_ms <= fm_now_ms()) {
+            continue; // fm_client_expire() ends it
+        }
         if (!request->refused && !fm_may_repeat(request->method)) {
             fm_client_error_set(&error, FM_ERR_IO,
                                 "connection lost: %s may have been carried out, or not",
@@ -586,6 +589,10 @@ static void recover(fm_client *client)
         !(client->broken || follow->wants)) {
         return;
     }
+    if (client->is_strange) {
+        follow->is_lost = true;
+        return;
+    }
     bool goes = follow->wants && !client->broken && is_sought(follow, follow->wanted_world);
     uint64_t world =
         goes || (follow->wants && world_of(client) == 0) ? follow->wanted_world : world_of(client);
@@ -620,8 +627,8 @@ static uint64_t sent_by_ms(const fm_client *client)
     for (uint32_t id = client->oldest_id; id != client->next_id; id++) {
         const struct fm_client_pending *request = fm_client_pending_of(client, id);
         if (request != NULL && request->size > FM_LARGE_REQUEST) {
-            uint64_t begun_ms = request->deadline_ms - request->timeout_ms;
-            by_ms = (begun_ms > by_ms ? begun_ms : by_ms) + request->size / FM_SLOW_LINE;
+            by_ms = (request->sent_ms > by_ms ? request->sent_ms : by_ms) +
+                    request->size / FM_SLOW_LINE;
         }
     }
     return by_ms;

@@ -5,6 +5,7 @@
 
 #include <fogmarch/mirror.h>
 
+#include "clients/c/contents.h"
 #include "clients/c/mirror_agents.h"
 #include "clients/c/mirror_motion.h"
 #include "clients/c/mirror_sight.h"
@@ -641,6 +642,10 @@ fm_status fm_mirror_apply(fm_mirror *mirror, fm_notification notification,
 {
     if (!fm_mirror_wants(mirror, notification, params)) {
         return FM_OK;
+    }
+    bool is_view = notification == FM_NOTIFY_KEYFRAME || notification == FM_NOTIFY_DELTA;
+    if (is_view && !fm_contents_are_view(params)) {
+        return FM_ERR_BAD_MESSAGE;
     }
     switch (notification) {
     case FM_NOTIFY_KEYFRAME:

@@ -11,6 +11,9 @@ static class Watch
         string[] parts = words[0].Split(':');
         var client = new Client(parts[0], int.Parse(parts[1]));
         var views = new List<View>();
+        bool isBrief = words[2] == "brief" || words[2] == "never";
+        client.TimeoutMs = isBrief ? 1500 : client.TimeoutMs;
+        client.FollowMs = isBrief ? 4000 : client.FollowMs;
         client.Refused += answer => Tell("{{\"refused\": \"{0}\"}}", answer.Message);
         foreach (string world in words[1].Split(','))
         {
@@ -36,9 +39,10 @@ static class Watch
             views[0].Unsubscribe();
             Tell("{{\"dropped\": true}}");
         }
-        if (words[2] == "call")
+        if (words[2] == "call" || words[2] == "brief")
         {
-            client.WorldInfo(world: views[0].World).Send(answer => Tell("{{\"called\": true}}"));
+            client.WorldInfo(world: views[0].World).Send(answer => Tell(answer.Ok ? "{{\"called\": true}}" : "{{\"late\": \"{0}\"}}",
+                                                                        answer.Message));
         }
         while (client.State != ClientState.Closed)
         {

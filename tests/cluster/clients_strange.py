@@ -1,8 +1,8 @@
 """What the client libraries do with a server that is out of its mind, or stands still.
 
 Goal    Bytes that are no message end the connection, with a reason, in every library: no call waits for ever, and
-        nothing else is thrown. The same for messages that have not the form of an answer or a notification. In Python
-        also for those whose contents are something else: a result ends the connection, a keyframe or a delta the view.
+        nothing else is thrown. The same for messages that have not the form of an answer or a notification, and for
+        those whose contents are something else: a result or a notice ends the connection, a keyframe or a delta the view.
         Where the first of several addresses does not answer hello, the next is asked (in Python).
 Method  A server that is not there, without a cluster. One watcher for each library (watchers.py) views a world.
 """
@@ -26,12 +26,24 @@ KEYFRAME = {"subscription": 1, "world": WORLD, "team": 0, "tick": 1, "rect": [0,
 SUBSCRIBED = {"subscription": 1, "stream": 1, "resumed": False}
 
 
+def renumbered(says, number):
+    """A message about subscription 1, about another one instead."""
+    *message, last = msgpack.unpackb(says)
+    for params in [last] if message[0] == 1 else last:
+        if params.get("subscription") == 1:
+            params["subscription"] = number
+    return msgpack.packb([*message, last])
+
+
 class StrangeServer:
     """Answers as PROTOCOL.md says; `says` comes after a keyframe and a delta, and then it may go away. Use it as an
     asynchronous context manager."""
 
-    def __init__(self, says=b"", hello_s=0.0, hello=HELLO, subscribed=SUBSCRIBED, keyframe=KEYFRAME, goes=False):
+    def __init__(self, says=b"", hello_s=0.0, hello=HELLO, subscribed=SUBSCRIBED, keyframe=KEYFRAME, goes=False,
+                 refusal=None):
         self.says, self.hello_s = says, hello_s  # so long hello takes
+        self.refusal = refusal  # of subscribe
+        self.subscribers = []  # connections, once for each subscribe
         self.hello, self.subscribed, self.keyframe, self.goes = hello, subscribed, keyframe, goes
 
     async def __aenter__(self):
@@ -57,12 +69,23 @@ class StrangeServer:
     def answer(self, writer, number, method):
         if method == "hello":
             asyncio.get_running_loop().call_later(self.hello_s, writer.write, msgpack.packb([1, number, None, self.hello]))
+        elif method == "unsubscribe":
+            writer.write(msgpack.packb([1, number, None, {}]))
+        elif method == "world.locate":
+            writer.write(msgpack.packb([1, number, None, {"here": True, "tcp": "", "http": "", "node": "a"}]))
+        elif method == "subscribe" and self.refusal is not None:
+            writer.write(msgpack.packb([1, number, self.refusal, None]))
         elif method == "subscribe":
-            writer.write(msgpack.packb([1, number, None, self.subscribed]))
-            writer.write(msgpack.packb([2, "keyframe", [self.keyframe]]))
+            again = writer in self.subscribers  # a library may try it once more; then it has another number
+            self.subscribers.append(writer)
+
+            def send(says):
+                writer.write(renumbered(says, self.subscribers.count(writer)) if again and says else says)
+            send(msgpack.packb([1, number, None, self.subscribed]))
+            send(msgpack.packb([2, "keyframe", [self.keyframe]]))
             delta = msgpack.packb([2, "delta", [{"subscription": 1, "world": WORLD, "tick": 2}]])
-            asyncio.get_running_loop().call_later(0.2, writer.write, delta)
-            asyncio.get_running_loop().call_later(0.4, writer.write, self.says)
+            asyncio.get_running_loop().call_later(0.2, send, delta)
+            asyncio.get_running_loop().call_later(0.4, send, self.says)
             if self.goes:
                 self.server.close()
                 asyncio.get_running_loop().call_later(0.6, writer.close)
@@ -101,6 +124,15 @@ def rubbish_ends_the_connection():
     asyncio.run(try_all())
 
 
+def notification(name, **params):
+    return dict(says=msgpack.packb([2, name, [params]]))
+
+
+def delta(**entries):
+    return notification("delta", **{"subscription": 1, "world": WORLD, "tick": 3, **entries})
+
+
+NODE = {**HELLO, "node": "a", "seeds": []}
 # What the server says instead, and whether that ends only the view.
 OTHER_CONTENTS = {
     "a hello of 5": (dict(hello=5), False),
@@ -108,12 +140,46 @@ OTHER_CONTENTS = {
     "a hello with other seeds": (dict(hello={**HELLO, "seeds": [5]}), False),
     "a subscribe of 5": (dict(subscribed=5), False),
     "a subscribe of a list": (dict(subscribed={**SUBSCRIBED, "subscription": [1]}), False),
-    "a keyframe without cells": (dict(keyframe={"subscription": 1, "tick": 1, "rect": [0, 0, 4, 4]}), True),
+    "a keyframe without cells": (dict(keyframe={"subscription": 1, "world": WORLD, "tick": 1, "rect": [0, 0, 4, 4]}), True),
     "a rectangle of three": (dict(keyframe={**KEYFRAME, "rect": [0, 0, 4]}), True),
-    "a delta without a tick": (dict(says=msgpack.packb([2, "delta", [{"subscription": 1}]])), True),
-    "steps of nobody": (dict(says=msgpack.packb([2, "delta", [{"subscription": 1, "tick": 3, "steps": b"\7"}]])), True),
+    "a delta without a tick": (notification("delta", subscription=1, world=WORLD), True),
+    "steps of nobody": (delta(steps=b"\7"), True),
     "a list as subscription": (dict(says=msgpack.packb([2, "delta", [{"subscription": [1], "tick": 3}]])), False),
+    "a hello whose node is a number": (dict(hello={**HELLO, "node": 5}), False),
+    "a subscribe whose stream is a text": (dict(subscribed={**SUBSCRIBED, "stream": "1"}), False),
+    "a rectangle of texts": (dict(keyframe={**KEYFRAME, "rect": ["0", "0", "4", "4"]}), True),
+    "a rectangle without end": (dict(keyframe={**KEYFRAME, "rect": [0, 0, 1 << 40, 1 << 40]}), True),
+    "a text as cells": (dict(keyframe={**KEYFRAME, "cells": "floor"}), True),
+    "more cells than there are": (dict(keyframe={**KEYFRAME, "cells": [1 << 50, 1]}), True),
+    "agents that are maps": (dict(keyframe={**KEYFRAME, "agents": [{}, {}, {}, {}, {}]}), True),
+    "half an agent": (dict(keyframe={**KEYFRAME, "agents": [10 * WORLD + 1, 1]}), True),
+    "tags of a number": (dict(keyframe={**KEYFRAME, "tagged": [10 * WORLD + 1, 4], "tags": 5}), True),
+    "classes of nobody": (dict(keyframe={**KEYFRAME, "classes": [77, 1]}), True),
+    "a tick that is a text": (delta(tick="3"), True),
+    "a move that is a map": (delta(moved={"11": [1, 1]}), True),
+    "a move to a text": (delta(moved=[10 * WORLD + 1, "x", "y", 1]), True),
+    "cells outside": (delta(cells=[900, 900, 5, 1]), True),
+    "a rectangle that is a number": (delta(rect=7), True),
+    "one that leaves and is a text": (delta(leave=["11", 1]), True),
+    "buildings that are true": (delta(buildings=True), True),
+    "an end that is a list": (delta(ended=[[], [], [], [], []]), True),
+    "an alert of half a place": (delta(alerts=[1, 2, 3, 4]), True),
+    "a death that is a text": (delta(died=["11"]), True),
+    "steps that are a list": (delta(steps=[1, 2]), True),
+    "runs that are a text": (delta(runs="floor"), True),
+    "a notice of moved with a number as address": (
+        dict(hello=NODE, **notification("moved", subscription=1, world=WORLD, tcp=5, node="b", ticket="")), False),
+    "a notice of moved without a world to go to": (
+        dict(hello=NODE, **notification("moved", subscription=1, world="x", tcp="", node="", ticket=7)), False),
+    "an end of the world of a list": (notification("world_ended", subscription=1, world=[WORLD]), False),
+    "a refusal that is made of numbers": (dict(refusal={"code": "5", "name": 5, "message": 5}), False),
+    "a refusal as moved that names no address": (dict(hello=NODE, refusal={"code": 29, "name": "moved", "message": "gone",
+                                                                           "world": WORLD, "tcp": 5, "ticket": {}}), False),
 }
+
+
+# The libraries that ask for dense deltas, of these.
+DENSE = {"python", "asyncio", "c", "cpp", "js"}
 
 
 def other_contents_end_the_view_or_the_connection():
@@ -126,6 +192,19 @@ def other_contents_end_the_view_or_the_connection():
         with fogmarch.connect_plain(address) as client:
             for _ in client.view(WORLD):
                 pass
+
+    async def watch_one(what, says, ends_view):
+        """Each library says why the view or the connection ends, and its program goes on."""
+        async with StrangeServer(**says) as server:
+            kinds = [kind for kind in KINDS if kind in DENSE or not what.startswith(("steps", "runs"))]
+            watchers = [await Watcher(kind).start(server.address, [WORLD], "") for kind in kinds]
+            try:
+                def ends(said):
+                    return said.get("ended") if ends_view else said.get("closed")
+                await each(watchers, lambda one: one.until(ends, f"end after {what}"))
+            finally:
+                for one in watchers:
+                    await one.close()
 
     async def try_one(what, says, ends_view):
         async with StrangeServer(**says) as server:
@@ -141,8 +220,14 @@ def other_contents_end_the_view_or_the_connection():
                 else:
                     raise AssertionError(f"{what}: it goes on")
 
+    failed = []
     for what, (says, ends_view) in OTHER_CONTENTS.items():
-        asyncio.run(try_one(what, says, ends_view))
+        for scene in (try_one, watch_one):
+            try:
+                asyncio.run(scene(what, says, ends_view))
+            except AssertionError as error:
+                failed.append(f"{what}: {error}")
+    assert not failed, "\n".join(failed)
 
 
 def a_node_without_an_address_is_passed_over():
@@ -167,6 +252,46 @@ def a_node_without_an_address_is_passed_over():
                         await one(server.address)
                 except fogmarch.ConnectionEnded as error:
                     assert "was not found" in str(error), repr(error)
+                else:
+                    raise AssertionError("it goes on")
+        async with StrangeServer(hello=hello, goes=True) as server:
+            watchers = [await Watcher(kind).start(server.address, [WORLD], "never") for kind in KINDS]
+            try:
+                await each(watchers, lambda one: one.until(lambda said: said.get("closed"), "end"))
+            finally:
+                for one in watchers:
+                    await one.close()
+    asyncio.run(whole())
+
+
+def a_view_that_is_not_read_ends():
+    """Its messages do not fill the memory, and calls are answered."""
+    deltas = [notification("delta", subscription=1, world=WORLD, tick=tick)["says"] for tick in range(3, 2003)]
+
+    async def unread(address):
+        async with await fogmarch.connect(address) as client:
+            view = await client.view(WORLD)
+            while view in client._views:
+                await client.call("world.locate", {"world": WORLD})
+            assert view._queue.qsize() <= 1000
+            await view.next()
+
+    def unread_plain(address):
+        with fogmarch.connect_plain(address) as client:
+            view = client.view(WORLD)
+            while view in client._views:
+                client.call("world.locate", {"world": WORLD})
+            assert len(view._queue) <= 1000
+            view.next()
+
+    async def whole():
+        for one in (unread, lambda address: asyncio.to_thread(unread_plain, address)):
+            async with StrangeServer(b"".join(deltas)) as server:
+                try:
+                    async with asyncio.timeout(PATIENCE):
+                        await one(server.address)
+                except fogmarch.ViewEnded as error:
+                    assert "has not read 1000 messages" in str(error), repr(error)
                 else:
                     raise AssertionError("it goes on")
     asyncio.run(whole())
@@ -231,4 +356,4 @@ def a_game_that_stood_still_connects():
 
 run([the_next_address_is_asked_where_the_first_is_silent, rubbish_ends_the_connection,
      other_contents_end_the_view_or_the_connection, a_node_without_an_address_is_passed_over,
-     a_program_that_throws_loses_no_message, a_game_that_stood_still_connects])
+     a_view_that_is_not_read_ends, a_program_that_throws_loses_no_message, a_game_that_stood_still_connects])

@@ -19,6 +19,7 @@ from fogmarch_server import run  # noqa: E402
 from watchers import KINDS, Watcher, each  # noqa: E402
 
 A, B, C = 1, 2, 3
+LONG_S = 15  # ten times the time of a call
 
 
 def scene(worlds=(A, B), option="", starts=True, kinds=tuple(KINDS), **first):
@@ -353,6 +354,27 @@ async def a_node_says_moved_and_that_the_world_is_here(cluster, watchers, a, b, 
     await goes_on(cluster, watchers, A, a)
 
 
+@scene((A,), option="brief", starts=False, shows=True, refuses={("world.info", A): "moved"})
+async def a_call_that_is_answered_moved_for_ever_ends_in_time(cluster, watchers, a, b, c):
+    late = [asyncio.create_task(one.until(lambda said: "late" in said or "called" in said, "end of the call")) for one in watchers]
+    for one in watchers:
+        await one.until(lambda said: "tick" in said, "start")
+    done, open_still = await asyncio.wait(late, timeout=LONG_S)
+    assert not open_still, [one.kind for one, task in zip(watchers, late) if task in open_still]
+    assert all("world.info" in task.result().get("late", "") for task in done), [task.result() for task in done]
+    await goes_on(cluster, watchers, A, a)
+
+
+@scene((A,), option="never", starts=False, shows=True)
+async def a_view_that_is_answered_moved_for_ever_ends(cluster, watchers, a, b, c):
+    await each(watchers, lambda one: one.shows(A, a, 0))
+    a.refuses["subscribe", A] = "moved"
+    for node in (b, c):
+        node.refuses["hello", None] = "denied"
+    cluster.leave(A, "a")
+    await each(watchers, lambda one: one.until(lambda said: "closed" in said or "ended" in said, "end of the view"))
+
+
 @scene((A,), option="cancel", starts=False, shows=True, kinds=["asyncio"], late="subscribe")
 async def a_subscribe_that_is_cancelled_leaves_nothing(cluster, watchers, a, b, c):
     await goes_on(cluster, watchers, A, a)
@@ -410,6 +432,7 @@ run([the_second_world_moves, the_first_world_moves, a_world_moves_and_its_node_d
      the_last_world_comes_back_and_the_first_is_elsewhere, what_is_under_way_for_a_view_that_was_ended_goes_to_no_other,
      a_view_that_comes_back_is_refused, a_node_dies_and_the_next_refuses_the_first_view, the_next_node_is_busy_with_both_views,
      the_other_nodes_are_busy_for_a_while, the_other_nodes_deny, a_node_says_moved_and_that_the_world_is_here,
+     a_call_that_is_answered_moved_for_ever_ends_in_time, a_view_that_is_answered_moved_for_ever_ends,
      a_subscribe_that_is_cancelled_leaves_nothing, a_view_is_ended_before_its_subscribe_is_answered,
      a_view_is_ended_before_it_is_subscribed_to_again,
      a_view_that_comes_back_is_ended_before_its_subscribe_is_answered, a_silent_node_is_left_though_the_clock_is_set])

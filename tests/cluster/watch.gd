@@ -19,6 +19,9 @@ func _init():
 	client.connect("closed", self, "_on_closed")
 	client.connect("refused", self, "_on_refused")
 	client.connect("followed", self, "_on_followed")
+	if option in ["brief", "never"]:
+		client.timeout_ms = 1500
+		client.follow_ms = 4000
 	client.open(parts[0], int(parts[1]))
 	if option == "stall": # as when a game loads a scene
 		OS.delay_msec(client.PATIENCE_MS + 500)
@@ -38,8 +41,8 @@ func _on_followed(_client):
 		client.unsubscribe(views[0])
 
 
-func _on_called(_answer):
-	print(to_json({"called": true}))
+func _on_called(answer):
+	print(to_json({"called": true} if answer["ok"] else {"late": answer["error"]["message"]}))
 
 
 func _on_changed(view):
@@ -60,7 +63,7 @@ func _idle(_delta):
 		if option == "early" and views.size() == 1:
 			client.unsubscribe(view)
 			print(to_json({"dropped": true}))
-	if option == "call" and views.size() == worlds.size() and views[-1].tick >= 0:
+	if option in ["call", "brief"] and views.size() == worlds.size() and views[-1].tick >= 0:
 		option = ""
 		client.request("world.info", {"world": views[0].world}, self, "_on_called")
 	if option == "drop" and views.size() == worlds.size() and views[-1].tick >= 0:

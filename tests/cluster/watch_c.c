@@ -66,9 +66,15 @@ static void on_notification(void *context, fm_notification notification,
             printf("{\"view\": %llu, \"ended\": \"%s %s\", \"at\": \"%s\"}\n",
                    (unsigned long long)world,
                    notification == FM_NOTIFY_MOVED ? why : "the world has ended", place, place);
-        } else if (fm_mirror_apply(&view->mirror, notification, params) == FM_OK) {
+            continue;
+        }
+        if (fm_mirror_apply(&view->mirror, notification, params) == FM_OK) {
             clock_gettime(CLOCK_MONOTONIC, &view->changed);
             tell(watcher, view);
+        } else if (!view->is_over) {
+            view->is_over = true;
+            printf("{\"view\": %llu, \"ended\": \"the mirror cannot hold it\", \"at\": \"\"}\n",
+                   (unsigned long long)world);
         }
     }
     fflush(stdout);
@@ -102,7 +108,7 @@ static void subscribe(struct watcher *watcher, uint64_t world, const char *optio
         fail(fm_client_error_last(watcher->client));
     }
     fm_params_fini(&params);
-    while (view->mirror.agent_count == 0) {
+    while (view->mirror.agent_count == 0 && !view->is_over) {
         if (fm_client_wait(watcher->client, 100) != FM_OK) {
             fail(fm_client_error_last(watcher->client));
         }
@@ -153,7 +159,11 @@ static void on_called(void *context, uint64_t id, const fm_client_error *error,
     (void)context;
     (void)id;
     (void)result;
-    printf("{\"called\": %s}\n", error == NULL ? "true" : "false");
+    if (error == NULL) {
+        puts("{\"called\": true}");
+    } else {
+        printf("{\"late\": \"%s\"}\n", error->message);
+    }
     fflush(stdout);
 }
 
@@ -177,7 +187,9 @@ int main(int argc, char **argv)
     struct watcher watcher = {.client = NULL};
     fm_client_options options = fm_client_options_default();
     fm_client_error error;
-    options.follow_ms = 30000;
+    bool is_brief = strcmp(argv[3], "brief") == 0 || strcmp(argv[3], "never") == 0;
+    options.follow_ms = is_brief ? 4000 : 30000;
+    options.timeout_ms = is_brief ? 1500 : options.timeout_ms;
     if (fm_client_connect(argv[1], &options, &watcher.client, &error) != FM_OK) {
         fail(&error);
     }
@@ -199,7 +211,7 @@ int main(int argc, char **argv)
         explain(&watcher, 1);
         explain(&watcher, 2);
     }
-    if (strcmp(argv[3], "call") == 0) {
+    if (strcmp(argv[3], "call") == 0 || strcmp(argv[3], "brief") == 0) {
         call(&watcher);
     }
     while (fm_client_wait(watcher.client, 100) == FM_OK) {

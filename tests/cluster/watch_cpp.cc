@@ -40,10 +40,18 @@ int main(int argc, char **argv)
 {
     fm_client_options options = fm_client_options_default();
     const bool is_again = argc == 4 && std::strcmp(argv[3], "again") == 0;
-    options.follow_ms = is_again ? 0 : 30000; // otherwise the C library keeps late messages away
-    const std::unique_ptr<Client> client = argc == 4 ? Client::connect(argv[1], &options) : nullptr;
+    const bool is_brief =
+        argc == 4 && (std::strcmp(argv[3], "brief") == 0 || std::strcmp(argv[3], "never") == 0);
+    options.timeout_ms = is_brief ? 1500 : options.timeout_ms;
+    options.follow_ms = is_again   ? 0
+                        : is_brief ? 4000
+                                   : 30000; // otherwise the C library keeps late messages away
+    fm_client_error error{};
+    const std::unique_ptr<Client> client =
+        argc == 4 ? Client::connect(argv[1], &options, &error) : nullptr;
     if (client == nullptr) {
-        return 2;
+        std::printf("{\"closed\": \"%s\"}\n", error.message);
+        return argc == 4 ? 0 : 2;
     }
     first_address = argv[1];
     const fm_rect rect = {4, 4, 8, 8};
@@ -66,7 +74,7 @@ int main(int argc, char **argv)
             watch(*client, second);
             break;
         }
-        while (!view.is_live() && client->update(100)) {
+        while (!view.is_live() && !view.is_over() && client->update(100)) {
         }
     }
     if (std::strcmp(argv[3], "drop") == 0 || is_again) {
@@ -78,11 +86,15 @@ int main(int argc, char **argv)
         watch(*client, again);
         (void)client->update(); // the first view is gone after it, and has no answer yet
     }
-    if (std::strcmp(argv[3], "call") == 0) {
+    if (std::strcmp(argv[3], "call") == 0 || std::strcmp(argv[3], "brief") == 0) {
         client->send(FM_METHOD_WORLD_INFO,
                      std::move(fogmarch::Params().set(FM_FIELD_WORLD, first->world())),
                      [](const fogmarch::Answer &answer) {
-                         std::printf("{\"called\": %s}\n", answer.ok ? "true" : "false");
+                         if (answer.ok) {
+                             std::puts("{\"called\": true}");
+                         } else {
+                             std::printf("{\"late\": \"%s\"}\n", answer.error.message);
+                         }
                      });
     }
     while (client->update(100)) {

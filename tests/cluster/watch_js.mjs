@@ -13,7 +13,11 @@ if (option === "clock") { // it is set back again and again
 }
 
 const [host, port] = address.split(":");
-const client = await connectTcp(host, Number(port), {});
+const times = option === "brief" || option === "never" ? { timeoutMs: 1500, followMs: 4000 } : {};
+const client = await connectTcp(host, Number(port), times).catch((error) => {
+  tell({ closed: error.message });
+  process.exit();
+});
 client.onEnd((closed) => {
   tell({ closed });
   process.exit();
@@ -45,9 +49,9 @@ const views = [];
 for (const world of worlds.split(",")) {
   views.push(await watch(Number(world)));
 }
-if (option === "call") {
-  await client.call("world.info", { world: Number(worlds) });
-  tell({ called: true });
+if (option === "call" || option === "brief") {
+  await client.call("world.info", { world: Number(worlds) }).then(
+    () => tell({ called: true }), (error) => tell({ late: error.message }));
 }
 if (option === "drop") {
   await views[0].end();

@@ -11,6 +11,7 @@ import fogmarch  # noqa: E402
 KIND, ADDRESS, OPTION = sys.argv[1], sys.argv[2], sys.argv[4]
 WORLDS = [int(world) for world in sys.argv[3].split(",")]
 RECT = [4, 4, 8, 8] if OPTION == "rect" else None
+TIMES = {"timeout_s": 1.5, "follow_s": 4} if OPTION in ("brief", "never") else {}
 PATIENCE_S = 0.05  # for one view of two
 
 
@@ -32,15 +33,22 @@ def tell_end(client, view, error):
 
 def plain():
     is_tidy = OPTION != "late"
-    with fogmarch.connect_plain(ADDRESS) as client:
-        views = [client.view(world, rect=RECT) for world in WORLDS]
+    with fogmarch.connect_plain(ADDRESS, **TIMES) as client:
+        try:
+            views = [client.view(world, rect=RECT) for world in WORLDS]
+        except fogmarch.ViewEnded as error:
+            tell(view=WORLDS[0], ended=str(error), at=error.address)
+            views = []
         if OPTION == "drop":
             views.pop(0).end()
             tell(dropped=True)
-        first = views[0]
-        if OPTION == "call":
-            client.call("world.info", {"world": WORLDS[0]})
-            tell(called=True)
+        first = views[0] if views else None
+        if OPTION in ("call", "brief"):
+            try:
+                client.call("world.info", {"world": WORLDS[0]})
+                tell(called=True)
+            except TimeoutError as error:
+                tell(late=str(error))
         while views:
             if not is_tidy and client.address != ADDRESS and first not in views:
                 is_tidy = True
@@ -84,27 +92,37 @@ async def tidy(client, view):
 
 
 async def call(client):
-    await client.call("world.info", {"world": WORLDS[0]})
-    tell(called=True)
+    try:
+        await client.call("world.info", {"world": WORLDS[0]})
+        tell(called=True)
+    except TimeoutError as error:
+        tell(late=str(error))
 
 
 async def with_asyncio():
-    async with await fogmarch.connect(ADDRESS) as client:
+    async with await fogmarch.connect(ADDRESS, **TIMES) as client:
         if OPTION == "cancel":
             try:
                 await asyncio.wait_for(client.view(WORLDS[0]), 0.2)
             except TimeoutError:
                 pass
-        views = [await client.view(world, rect=RECT) for world in WORLDS]
+        try:
+            views = [await client.view(world, rect=RECT) for world in WORLDS]
+        except fogmarch.ViewEnded as error:
+            tell(view=WORLDS[0], ended=str(error), at=error.address)
+            views = []
         if OPTION == "drop":
             await views.pop(0).end()
             tell(dropped=True)
         await asyncio.gather(*(watch(client, view) for view in views),
                              *([tidy(client, views[0])] if OPTION == "late" else []),
-                             *([call(client)] if OPTION == "call" else []))
+                             *([call(client)] if OPTION in ("call", "brief") else []))
 
 
-if KIND == "plain":
-    plain()
-else:
-    asyncio.run(with_asyncio())
+try:
+    if KIND == "plain":
+        plain()
+    else:
+        asyncio.run(with_asyncio())
+except (OSError, fogmarch.ConnectionEnded, fogmarch.RequestError) as error:  # TimeoutError is an OSError
+    tell(closed=f"{type(error).__name__}: {error}")

@@ -81,6 +81,7 @@ def the_view_shows_what_the_bytes_say():
                         assert [tuple(one) for one in said["alerts"]] == mirror.alerts
                         assert said["died"] == mirror.died
             assert all(mirror.tags and mirror.alerts and mirror.died == agents[:1] for mirror in mirrors.values())
+            assert all(one.shown(59)[1]["boarded"] == agents[:1] for one in probes.values())
             state, said = everything.shown(59)
             assert len(state[2]) == 21 and state[3] and state[4] and said["ended"]
             assert any(motion[2] for motion in state[6].values())  # waypoints

@@ -45,9 +45,9 @@ def begin(script, **environment):
 
 
 class Probe:
-    def __init__(self, port, world, team, ticks, rects=None, resume_at=-1, certificate="", sight=False):
+    def __init__(self, port, world, team, ticks, rects=None, resume_at=-1, certificate="", sight=False, motion=False):
         task = {"port": port, "world": world, "team": team, "ticks": ticks, "rects": rects or {},
-                "resume_at": resume_at, "certificate": certificate, "sight": sight}
+                "resume_at": resume_at, "certificate": certificate, "sight": sight, "motion": motion}
         self.process = begin("probe.gd", FOGMARCH_PROBE=json.dumps(task))
 
     def said(self):
@@ -90,8 +90,8 @@ def the_view_shows_what_the_bytes_say():
         tanks = client.call("agent.spawn", world=world, team=team, cells=[base[0] + 6, base[1]], **{"class": "tank"})
         enemies = client.call("agent.spawn", world=world, team=other, cells=around(far, 3))["agents"]
         mirror = Mirror()
-        client.call("subscribe", world=world, team=team, sight=True)
-        with Probe(server.port, world, team, [0, 1, 2, 5, 9, 15, 20, 21, 50], sight=True) as probe:
+        client.call("subscribe", world=world, team=team, sight=True, motion=True)
+        with Probe(server.port, world, team, [0, 1, 2, 5, 9, 15, 20, 21, 50], sight=True, motion=True) as probe:
             state, said = probe.shown()
             until(client, mirror, 0)
             assert state == mirror.state()
@@ -116,6 +116,7 @@ def the_view_shows_what_the_bytes_say():
                     assert [tuple(one) for one in said["alerts"]] == mirror.alerts
                     assert said["died"] == mirror.died
             assert mirror.died == agents[:1]
+            assert any(motion[2] for motion in state[6].values())  # waypoints
             assert len(state[2]) >= 18 and state[3] and state[4] and mirror.tags and mirror.alerts
             for agent, (whose, x, y, _) in state[2].items():
                 truth = client.call("debug.inspect", world=world, agent=agent)
@@ -238,7 +239,7 @@ def what_differs_in_godot_4_is_in_one_file():
     assert known[0] == known[1], known
     shared = [name for folder in ("addons/fogmarch", "example") for name in glob.glob(os.path.join(PROJECT, folder, "*.gd"))
               if not name.endswith("/engine.gd")]
-    assert len(shared) == 6, shared
+    assert len(shared) == 7, shared
     for name in shared:
         with open(name, encoding="utf-8") as file:
             text = re.sub(r"#.*", "", file.read())

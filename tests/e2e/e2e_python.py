@@ -148,7 +148,7 @@ class LastWords:
     """A link to a node that ends with its answer to subscribe, in the same breath."""
 
     def __init__(self, client):
-        self.client, self.end = client, None
+        self.client, self.end, self.is_strange = client, None, False
 
     async def ask(self, method, _given):
         if method == "subscribe":

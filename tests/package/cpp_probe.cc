@@ -31,7 +31,10 @@ fogmarch::View *view;
 std::map<std::uint64_t, fm_mirror_agent> agents;
 std::vector<std::uint32_t> looks;
 std::vector<fm_mirror_ended> ends;
+std::vector<fm_mirror_alert> alerts;
+std::vector<fogmarch::Fog> fogs;
 std::vector<std::uint64_t> died; // while others carried them
+std::vector<std::uint64_t> boarded;
 std::string over;
 bool is_wrong; // a callback contradicts another
 
@@ -43,17 +46,35 @@ void copy_looks(std::uint32_t x, std::uint32_t y, std::uint32_t count)
     }
 }
 
+void copy_fogs(std::uint32_t x, std::uint32_t y, std::uint32_t count)
+{
+    const fm_rect rect = view->rect();
+    for (std::uint32_t i = x; i < x + count; i++) {
+        fogs[(y - rect.y) * rect.width + i - rect.x] = view->fog(i, y);
+    }
+}
+
 void follow()
 {
     view->on_replaced = [] {
         const fm_rect rect = view->rect();
         looks.assign(static_cast<std::size_t>(rect.width) * rect.height, 0);
+        fogs.assign(looks.size(), fogmarch::Fog::hidden);
         for (std::uint32_t y = rect.y; y < rect.y + rect.height; y++) {
             copy_looks(rect.x, y, rect.width);
+            copy_fogs(rect.x, y, rect.width);
         }
     };
-    view->on_cells_changed = copy_looks;
-    view->on_left = [](std::uint64_t id, fogmarch::LeaveReason) {
+    view->on_cells_changed = [](std::uint32_t x, std::uint32_t y, std::uint32_t count) {
+        copy_looks(x, y, count);
+        copy_fogs(x, y, count);
+    };
+    view->on_sight_changed = copy_fogs;
+    view->on_alerted = [](const fm_mirror_alert &alert) { alerts.push_back(alert); };
+    view->on_left = [](std::uint64_t id, fogmarch::LeaveReason reason) {
+        if (reason == fogmarch::LeaveReason::boarded) {
+            boarded.push_back(id);
+        }
         is_wrong |= agents.erase(id) != 1;
     };
     view->on_entered = [](const fm_mirror_agent &agent) {
@@ -81,8 +102,9 @@ bool agrees()
     }
     const fm_rect rect = view->rect();
     for (std::size_t i = 0; i < looks.size() && agree; i++) {
-        agree = looks[i] == view->look(rect.x + static_cast<std::uint32_t>(i) % rect.width,
-                                       rect.y + static_cast<std::uint32_t>(i) / rect.width);
+        const std::uint32_t x = rect.x + static_cast<std::uint32_t>(i) % rect.width;
+        const std::uint32_t y = rect.y + static_cast<std::uint32_t>(i) / rect.width;
+        agree = looks[i] == view->look(x, y) && fogs[i] == view->fog(x, y);
     }
     return agree;
 }
@@ -115,6 +137,56 @@ void print_motions()
     }
 }
 
+void print_tags()
+{
+    const char *comma = "";
+    for (std::uint32_t i = 0; i < view->agent_count(); i++) {
+        const fm_mirror_agent &agent = view->agent_at(i);
+        std::uint32_t size;
+        const std::uint8_t *tag = fm_mirror_tag_of(&view->mirror(), &agent, &size);
+        if (tag == nullptr) {
+            continue;
+        }
+        std::printf("%s[%llu,[", comma, static_cast<unsigned long long>(agent.id));
+        for (std::uint32_t k = 0; k < size; k++) {
+            std::printf("%s%u", k == 0 ? "" : ",", tag[k]);
+        }
+        std::printf("]]");
+        comma = ",";
+    }
+}
+
+void print_visible()
+{
+    const fm_rect rect = view->rect();
+    const char *comma = "";
+    for (std::uint32_t i = 0; i < rect.width * rect.height; i++) {
+        const std::uint32_t x = rect.x + i % rect.width, y = rect.y + i / rect.width;
+        if (view->fog(x, y) == fogmarch::Fog::visible) {
+            std::printf("%s[%u,%u]", comma, x, y);
+            comma = ",";
+        }
+    }
+}
+
+void print_ids(const std::vector<std::uint64_t> &ids)
+{
+    for (std::size_t i = 0; i < ids.size(); i++) {
+        std::printf("%s%llu", i == 0 ? "" : ",", static_cast<unsigned long long>(ids[i]));
+    }
+}
+
+void print_alerts()
+{
+    for (std::size_t i = 0; i < alerts.size(); i++) {
+        std::printf("%s[%llu,%llu,%llu,%u,%u]", i == 0 ? "" : ",",
+                    static_cast<unsigned long long>(alerts[i].order),
+                    static_cast<unsigned long long>(alerts[i].agent),
+                    static_cast<unsigned long long>(alerts[i].enemy), fm_cell_x(alerts[i].cell),
+                    fm_cell_y(alerts[i].cell));
+    }
+}
+
 void print_shown()
 {
     const fm_rect rect = view->rect();
@@ -141,6 +213,12 @@ void print_shown()
     }
     std::printf("],\"motions\":[");
     print_motions();
+    std::printf("],\"tags\":[");
+    print_tags();
+    std::printf("],\"visible\":[");
+    print_visible();
+    std::printf("],\"alerts\":[");
+    print_alerts();
     std::printf("],\"ended\":[");
     for (std::size_t i = 0; i < ends.size(); i++) {
         std::printf("%s[%llu,%llu,%d,%u,%u]", i == 0 ? "" : ",",
@@ -150,9 +228,9 @@ void print_shown()
                     fm_cell_y(ends[i].cell));
     }
     std::printf("],\"died\":[");
-    for (std::size_t i = 0; i < died.size(); i++) {
-        std::printf("%s%llu", i == 0 ? "" : ",", static_cast<unsigned long long>(died[i]));
-    }
+    print_ids(died);
+    std::printf("],\"boarded\":[");
+    print_ids(boarded);
     std::printf("]}\n");
 }
 
@@ -180,6 +258,30 @@ void resume()
                 view->is_resumed() ? "true" : "false");
 }
 
+// A subscribe that cannot be sent is over at once, the one behind it as well, and the client goes
+// on.
+bool subscribe_without_room()
+{
+    fm_client_options options = fm_client_options_default();
+    options.requests_max = 1;
+    const std::unique_ptr<fogmarch::Client> full =
+        fogmarch::Client::connect(address.c_str(), &options);
+    bool pinged = false;
+    const bool sent = full->send(FM_METHOD_PING, fogmarch::Params(),
+                                 [&pinged](const fogmarch::Answer &answer) { pinged = answer.ok; });
+    const bool is_over = full->subscribe(view->world()).is_over() &&
+                         full->subscribe(view->world()).is_over() &&
+                         std::strstr(full->error().message, "wait for the server") != nullptr;
+    for (int i = 0; i < 1000 && !pinged; i++) {
+        full->update(10);
+    }
+    fogmarch::View &later = full->subscribe(view->world());
+    for (int i = 0; i < 1000 && !later.is_live(); i++) {
+        full->update(10);
+    }
+    return sent && is_over && pinged && later.is_live();
+}
+
 void print_errors()
 {
     const fm_status waited =
@@ -203,12 +305,14 @@ void print_errors()
     const bool is_there = fogmarch::Client::connect("127.0.0.1:1", nullptr, &error) != nullptr;
     fogmarch::Fields stats;
     (void)!client->call(FM_METHOD_STATS, fogmarch::Params(), &stats);
+    const std::uint64_t sessions = stats.map("server").uint("sessions");
+    const bool is_unsent_over = subscribe_without_room();
     std::printf(
         "{\"waited\":\"%s\",\"heard\":\"%s\",\"unheard\":\"%s\",\"refused\":\"%s\",\"none\":\"%s\","
-        "\"sessions\":%llu}\n",
+        "\"sessions\":%llu,\"unsent\":%s}\n",
         fm_status_name(waited), heard.c_str(), unheard.c_str(), refused.c_str(),
-        is_there ? "" : error.message,
-        static_cast<unsigned long long>(stats.map("server").uint("sessions")));
+        is_there ? "" : error.message, static_cast<unsigned long long>(sessions),
+        is_unsent_over ? "true" : "false");
     client->on_refused = nullptr;
 }
 
@@ -224,7 +328,7 @@ int main(int argc, char **argv)
     if (client == nullptr) {
         return 1;
     }
-    view = &client->subscribe(std::stoull(argv[2]), std::stoull(argv[3]), nullptr, 1, true);
+    view = &client->subscribe(std::stoull(argv[2]), std::stoull(argv[3]), nullptr, 1, true, true);
     follow();
     std::string line;
     while (std::getline(std::cin, line)) {

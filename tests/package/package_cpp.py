@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../e2e"))
 from fogmarch_server import Server  # noqa: E402
 from mirror import Mirror  # noqa: E402
-from probe import Probe, around, make_world, mirror_until  # noqa: E402
+from probe import Probe, around, make_world, mark, mirror_until  # noqa: E402
 from support import SOURCE, examples, run  # noqa: E402
 
 BUILD = sys.argv[1]
@@ -89,10 +89,10 @@ def the_view_shows_what_the_bytes_say(probe_of):
         world, (team, other), (base, far) = make_world(client, paused=True, classes="ground;tank:size=2,ground=1")
         agents = client.call("agent.spawn", world=world, team=team, cells=around(base, 20))["agents"]
         tanks = client.call("agent.spawn", world=world, team=team, cells=[base[0] + 6, base[1]], **{"class": "tank"})
-        client.call("agent.spawn", world=world, team=other, cells=around(far, 3))
+        enemies = client.call("agent.spawn", world=world, team=other, cells=around(far, 3))["agents"]
         with probe_of(server, world, team) as probe, probe_of(server, world, 0) as everything:
-            mirrors = {client.call("subscribe", world=world, team=team, motion=True)["subscription"]: Mirror(),
-                       client.call("subscribe", world=world, motion=True)["subscription"]: Mirror()}
+            mirrors = {client.call("subscribe", world=world, team=team, motion=True, sight=True)["subscription"]: Mirror(),
+                       client.call("subscribe", world=world, motion=True, sight=True)["subscription"]: Mirror()}
             probes = dict(zip(mirrors, (probe, everything)))
             for tick in range(1, 60):  # something changes in each tick
                 if tick == 1:
@@ -102,16 +102,19 @@ def the_view_shows_what_the_bytes_say(probe_of):
                     client.call("agent.remove", world=world, agents=agents[:3])
                     client.call("building.place", world=world, team=team, on_units="push",
                                 rect=[base[0] + 6, base[1] + 6, 2, 3])
+                mark(client, world, agents[-1], enemies[0], base, tick)
                 client.call("world.step", world=world, ticks=1)
                 mirror_until(client, mirrors, tick)
-                if tick in (1, 2, 19, 20, 21, 40, 59):
+                if tick in (1, 2, 5, 9, 15, 19, 20, 21, 40, 59):
                     for number, mirror in mirrors.items():
                         state, said = probes[number].shown(tick)
                         assert state == mirror.state(), (tick, number)
                         assert [tuple(one) for one in said["ended"]] == mirror.ended
+                        assert [tuple(one) for one in said["alerts"]] == mirror.alerts
+            assert all(mirror.tags and mirror.alerts for mirror in mirrors.values())
             state, said = everything.shown(59)
             assert len(state[2]) == 21 and state[3] and state[4] and said["ended"]
-            assert any(motion[2] for motion in state[5].values())  # waypoints
+            assert any(motion[2] for motion in state[6].values())  # waypoints
             for agent, (whose, x, y, _) in state[2].items():
                 truth = client.call("debug.inspect", world=world, agent=agent)
                 assert (truth["team"], truth["cell"]) == (whose, [x, y]), agent
@@ -124,7 +127,7 @@ def the_view_shows_what_the_bytes_say(probe_of):
             mirror_until(client, mirrors, 61)
             for number, mirror in mirrors.items():
                 state, said = probes[number].shown(61)
-                assert state == mirror.state() and said["died"] == mirror.died == [aboard], said
+                assert state == mirror.state() and said["died"] == mirror.died == said["boarded"] == [aboard], said
             client.call("world.destroy", world=world)
             assert probe.shown(62)[1]["end"] == "the world has ended"
 
@@ -136,7 +139,7 @@ def a_view_that_moves_and_one_that_goes_on(probe_of):
         agents = client.call("agent.spawn", world=world, team=team, cells=around(base, 11))["agents"]
         with probe_of(server, world, 0) as probe:
             probe.shown(0)
-            number = client.call("subscribe", world=world, motion=True)["subscription"]
+            number = client.call("subscribe", world=world, motion=True, sight=True)["subscription"]
             mirrors = {number: Mirror()}
             client.call("agent.order", world=world, agents=agents[1:], kind="move", goal=far)
             client.call("agent.order", world=world, agents=agents[:1], kind="patrol", goal=far)
@@ -164,6 +167,7 @@ def errors_and_ends(probe_of):
             said = probe.ask("errors")
             assert said["waited"] == said["heard"] == "no_world" and said["unheard"] == "no_agent", said
             assert "world" in said["refused"] and "127.0.0.1:1" in said["none"] and said["sessions"] == 2, said
+            assert said["unsent"], said
             assert client.call("ping", time=7)["time"] == 7
             server.terminate()
             assert "connection lost" in probe.ask("until", 9)["end"]

@@ -41,6 +41,8 @@ namespace Fogmarch
             public long World;          // the one that it names, or 0
             public byte[] Bytes;        // of the request, in a cluster, where it may have to be sent again
             public bool Refused;        // another node has the world, so nothing was done
+            public long Deadline;       // by `clock`; of the call with all its repeats
+            public int TimeoutMs;
         }
 
         private Link link;
@@ -55,6 +57,8 @@ namespace Fogmarch
         private readonly List<View> living = new List<View>(); // that go on, the oldest first
         private readonly Queue<View> toSubscribe = new Queue<View>(); // the first of them is being answered
         private readonly Answer answer = new Answer();
+        private readonly Stopwatch clock = Stopwatch.StartNew();
+        private long earliest = long.MaxValue; // no deadline is earlier
         private uint last; // the last id
         private string draftMethod;
         private int draftMap; // where its map of parameters begins
@@ -64,6 +68,12 @@ namespace Fogmarch
         private Answer kept;  // the answer to it
         private Action<Answer> keep;
         private readonly Action<Answer> subscribed, unsubscribed;
+
+        /// <summary>
+        /// For how many milliseconds a request without Wait() is waited for, with all its repeats in a cluster; then it
+        /// fails with the status "timeout". 0: for ever.
+        /// </summary>
+        public int TimeoutMs { get; set; } = 30000;
 
         /// <summary>Where it stands.</summary>
         public ClientState State { get; private set; }
@@ -184,6 +194,11 @@ namespace Fogmarch
 
         internal void Send(uint id, Action<Answer> then, View view)
         {
+            Send(id, then, view, view == null && TimeoutMs > 0 ? TimeoutMs : int.MaxValue);
+        }
+
+        private void Send(uint id, Action<Answer> then, View view, int timeoutMs)
+        {
             if (id != last || draftMethod == null)
             {
                 throw new InvalidOperationException("another request has been begun, or this one is sent");
@@ -196,7 +211,9 @@ namespace Fogmarch
             draft.EndMap(draftMap, draftCount);
             NoteSize(draft.Size);
             waiting.Add(id, new Waiting { Method = draftMethod, Then = then, View = view, World = draftWorld,
-                                          Bytes = Kept() });
+                                          Bytes = Kept(), TimeoutMs = timeoutMs,
+                                          Deadline = clock.ElapsedMilliseconds + timeoutMs });
+            earliest = Math.Min(earliest, clock.ElapsedMilliseconds + timeoutMs);
             draftMethod = null;
             if (seeking != null)
             {
@@ -219,22 +236,21 @@ namespace Fogmarch
                 throw new InvalidOperationException("an event may not wait");
             }
             keep = keep ?? Keep;
-            Send(id, keep, null);
+            Send(id, keep, null, timeoutMs);
             awaited = id;
             kept = null;
-            Stopwatch clock = Stopwatch.StartNew();
-            while (kept == null && State != ClientState.Closed && clock.ElapsedMilliseconds < timeoutMs)
+            while (kept == null && State != ClientState.Closed)
             {
                 Update(10);
             }
             awaited = 0;
             if (kept == null)
             {
-                if (State == ClientState.Closed)
-                {
-                    throw new ConnectionException(Reason);
-                }
-                throw new TimeoutException("the server has not answered yet");
+                throw new ConnectionException(Reason);
+            }
+            if (!kept.Ok && kept.Status == TimeoutStatus)
+            {
+                throw new TimeoutException(kept.Message);
             }
             if (!kept.Ok)
             {
@@ -265,10 +281,67 @@ namespace Fogmarch
             Settle(nodes[0]);
             link.Put(early);
             early.Size = 0;
+            BeginWaiting();
             if (Opened != null)
             {
                 Opened(this);
             }
+        }
+
+        // ---- requests that take too long -------------------------------------------------------
+
+        private const string TimeoutStatus = "timeout";
+        private readonly List<uint> overdue = new List<uint>();
+
+        // What was sent early is on its way from now on: the game may have stood still, as when it loads a scene.
+        private void BeginWaiting()
+        {
+            foreach (uint id in SortedIds())
+            {
+                Waiting wanted = waiting[id];
+                wanted.Deadline = id == awaited ? wanted.Deadline : clock.ElapsedMilliseconds + wanted.TimeoutMs;
+                waiting[id] = wanted;
+            }
+        }
+
+        private void Expire()
+        {
+            long now = clock.ElapsedMilliseconds;
+            if (now < earliest)
+            {
+                return;
+            }
+            earliest = long.MaxValue;
+            overdue.Clear();
+            foreach (KeyValuePair<uint, Waiting> one in waiting)
+            {
+                if (one.Value.Deadline <= now && (State == ClientState.Open || one.Key == awaited))
+                {
+                    overdue.Add(one.Key);
+                }
+                earliest = Math.Min(earliest, one.Value.Deadline); // of one that is overdue too: an event may throw
+            }
+            overdue.Sort();
+            for (int i = 0; i < overdue.Count && State != ClientState.Closed; i++)
+            {
+                Waiting wanted = waiting[overdue[i]];
+                waiting.Remove(overdue[i]);
+                Deliver(overdue[i], wanted, Failure(TimeoutStatus, "no answer to " + wanted.Method + " within " +
+                                                    wanted.TimeoutMs + " ms"), false, default(Fields));
+            }
+        }
+
+        // An error as a server sends it.
+        private static Fields Failure(string status, string message)
+        {
+            var error = new PackWriter();
+            int map = error.BeginMap();
+            error.PutText("name");
+            error.PutText(status);
+            error.PutText("message");
+            error.PutText(message);
+            error.EndMap(map, 2);
+            return new Fields(error.Bytes, 0);
         }
 
         // ---- views -----------------------------------------------------------------------------
@@ -311,6 +384,7 @@ namespace Fogmarch
                 living.Add(view);
             }
             view.Subscription = 0;
+            view.AskedAt = view.AskedAt < 0 ? clock.ElapsedMilliseconds : view.AskedAt;
             toSubscribe.Enqueue(view);
             if (toSubscribe.Count == 1)
             {
@@ -355,6 +429,7 @@ namespace Fogmarch
                 view.Stream = given.Result.UInt("stream");
                 view.Resumed = given.Result.Bool("resumed");
                 view.WasLive = true;
+                view.AskedAt = -1;
                 looks.RemoveAll(look => look.View == view && look.Subscribes);
                 Adopt(view, given.Result.UInt("subscription"));
             }
@@ -392,6 +467,13 @@ namespace Fogmarch
             {
                 SendUnsubscribe(view); // otherwise when the subscribe is answered
             }
+        }
+
+        // Ends a view and says why; its connection goes on.
+        internal void Drop(View view, string reason)
+        {
+            Unsubscribe(view);
+            view.TellEnd(reason);
         }
 
         private void SendUnsubscribe(View view)
@@ -445,6 +527,7 @@ namespace Fogmarch
                     UpdateLooks();
                     UpdateLink(waitMs);
                 }
+                Expire();
             }
             catch (ConnectionException error)
             {
@@ -532,11 +615,15 @@ namespace Fogmarch
             bool ok = message.TakeNil();
             if (!ok)
             {
-                PackReader map = message;
-                map.TakeMap(); // throws where it is none
+                CheckKnown(error);
                 message.Skip();
             }
-            Deliver(answerId, wanted, error, ok, ok ? new Fields(message.Bytes, message.At) : default(Fields));
+            Fields result = ok ? new Fields(message.Bytes, message.At) : default(Fields);
+            if (ok)
+            {
+                CheckResult(wanted.Method, result);
+            }
+            Deliver(answerId, wanted, error, ok, result);
         }
 
         private void Deliver(uint id, Waiting wanted, Fields error, bool ok, Fields result)
@@ -570,31 +657,33 @@ namespace Fogmarch
             message = map;
             map.TakeMap(); // throws where it is none
             var fields = new Fields(message.Bytes, message.At);
-            if (Is(name, "keyframe") || Is(name, "delta"))
+            if (IsText(name, "keyframe") || IsText(name, "delta"))
             {
-                View view = ViewOf(fields.UInt("subscription"));
+                View view = ViewOf(UIntOf(fields, "subscription"));
                 if (view != null && view.State != ViewState.Ended)
                 {
-                    view.Take(message, Is(name, "keyframe"));
+                    view.Take(message, IsText(name, "keyframe"));
                 }
             }
             else
             {
-                TakeRare(name, fields);
+                CheckKnown(fields);
+                TakeOtherNotification(name, fields);
             }
         }
 
-        private static bool Is(PackReader reader, string name)
+        // The reader is a copy, and stays where it is.
+        private static bool IsText(PackReader text, string name)
         {
-            return reader.TakeName(name);
+            return text.TakeName(name);
         }
 
-        private void TakeRare(PackReader reader, Fields fields)
+        private void TakeOtherNotification(PackReader text, Fields fields)
         {
-            string name = reader.TakeText();
+            string name = text.TakeText();
             if (name == "idle") // the server checks whether the client is alive
             {
-                SayPing(fields.UInt("time"));
+                SayPing(UIntOf(fields, "time"));
             }
             else if (name == "world_ended")
             {
@@ -606,12 +695,72 @@ namespace Fogmarch
             }
             else if (name == "going_down" && GoingDown != null)
             {
-                GoingDown(fields.UInt("in_ms"), fields.Text("reason"));
+                GoingDown(UIntOf(fields, "in_ms"), TextOf(fields, "reason"));
             }
             else if (Notified != null)
             {
                 Notified(name, fields);
             }
+        }
+
+        // ---- what messages hold ----------------------------------------------------------------
+
+        private static readonly string[] knownNumbers = { "subscription", "world", "code" };
+        private static readonly string[] knownTexts = { "name", "message", "node", "tcp", "http", "ticket" };
+
+        // The entries of errors and notifications that the client itself reads. Throws ProtocolException.
+        private static void CheckKnown(Fields fields)
+        {
+            foreach (string name in knownNumbers)
+            {
+                UIntOf(fields, name);
+            }
+            foreach (string name in knownTexts)
+            {
+                TextOf(fields, name);
+            }
+        }
+
+        // What the client itself needs of a result. Throws ProtocolException.
+        private static void CheckResult(string method, Fields result)
+        {
+            try
+            {
+                if (method == "hello")
+                {
+                    CheckKnown(result);
+                    result.Text("resume");
+                    foreach (Fields seed in result.Has("seeds") ? result.Maps("seeds") : new Fields[0])
+                    {
+                        seed.Text("tcp");
+                    }
+                }
+                else if (method == "subscribe")
+                {
+                    result.UInt("subscription");
+                    result.UInt("stream");
+                    result.Bool("resumed");
+                }
+                else if (method == "world.locate" && !result.Bool("here"))
+                {
+                    CheckKnown(result);
+                    result.Text("tcp");
+                }
+            }
+            catch (Exception error) when (error is ProtocolException || error is KeyNotFoundException)
+            {
+                throw new ProtocolException("the server answered " + method + " with something else than its result");
+            }
+        }
+
+        private static long UIntOf(Fields fields, string name)
+        {
+            return fields.Has(name) ? fields.UInt(name) : 0;
+        }
+
+        private static string TextOf(Fields fields, string name)
+        {
+            return fields.Has(name) ? fields.Text(name) : "";
         }
 
         private readonly PackWriter ping = new PackWriter();

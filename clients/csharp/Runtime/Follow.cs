@@ -219,7 +219,8 @@ namespace Fogmarch
             }
             string status = answer.Status;
             bool isLate = wanted.View != null && wanted.View.WasLive && IsNotHere(status);
-            if ((status != "moved" && !isLate) || !MayGo(wanted.World))
+            if ((status != "moved" && !isLate) || !MayGo(wanted.World) ||
+                (wanted.View != null && HasAskedLong(wanted.View)))
             {
                 return false;
             }
@@ -231,6 +232,13 @@ namespace Fogmarch
             }
             Seek(wanted.World, answer.Message);
             return true;
+        }
+
+        // Nodes that have a view's world, as they say, may refuse it as `moved` for ever.
+        private bool HasAskedLong(View view)
+        {
+            int limit = view.WasLive ? FollowMs : TimeoutMs > 0 ? TimeoutMs : int.MaxValue;
+            return view.AskedAt >= 0 && clock.ElapsedMilliseconds - view.AskedAt > limit;
         }
 
         // `moved` says where a world is, and has the ticket for that node.
@@ -361,14 +369,19 @@ namespace Fogmarch
 
         private void Ask(string address, bool isRight, long now)
         {
-            int colon = address.LastIndexOf(':');
-            string host = address.Substring(0, colon).Trim('[', ']');
+            int colon = address.LastIndexOf(':'), port = 0;
             probeAddress = address;
+            if (colon < 0 || !int.TryParse(address.Substring(colon + 1), out port) || port < 1 || port > 65535)
+            {
+                Fail("no HOST:PORT", false);
+                return;
+            }
+            string host = address.Substring(0, colon).Trim('[', ']');
             probeIsRight = isRight;
             probeAsked = false;
             probeWorld = 0;
             probeSince = now;
-            probe = new Client(host, int.Parse(address.Substring(colon + 1)), token, name, resume, isSecret, trusts, ticket)
+            probe = new Client(host, port, token, name, resume, isSecret, trusts, ticket)
             {
                 FollowMs = 0
             };
@@ -512,15 +525,9 @@ namespace Fogmarch
                 link.Put(wanted.Bytes);
                 return;
             }
-            var error = new PackWriter();
-            int map = error.BeginMap();
-            error.PutText("name");
-            error.PutText("io");
-            error.PutText("message");
-            error.PutText("connection lost: " + wanted.Method + " may have been carried out, or not");
-            error.EndMap(map, 2);
             waiting.Remove(id);
-            Deliver(id, wanted, new Fields(error.Bytes, 0), false, default(Fields));
+            Deliver(id, wanted, Failure("io", "connection lost: " + wanted.Method + " may have been carried out, or not"),
+                    false, default(Fields));
         }
 
         // ---- worlds that are not here ----------------------------------------------------------
@@ -546,7 +553,7 @@ namespace Fogmarch
         private void Leave(Fields fields, bool isMoved)
         {
             View view;
-            if (!views.TryGetValue(fields.UInt("subscription"), out view))
+            if (!views.TryGetValue(UIntOf(fields, "subscription"), out view))
             {
                 return;
             }
@@ -584,7 +591,7 @@ namespace Fogmarch
         private void Refuse(View view, Answer given)
         {
             bool isMoved = given.Status == "moved" && HasPlace(given.Error);
-            if (Follows && view.WasLive && !isMoved && (IsNotHere(given.Status) || IsForNow(given.Status)))
+            if (Follows && view.WasLive && !isMoved && !HasAskedLong(view) && (IsNotHere(given.Status) || IsForNow(given.Status)))
             {
                 LookLater(view, given.Message);
             }

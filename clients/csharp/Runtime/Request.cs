@@ -130,13 +130,13 @@ namespace Fogmarch
         /// <summary>Why not, as the name of a status.</summary>
         public string Status
         {
-            get { return Ok ? "ok" : Error.Text("name"); }
+            get { return Ok ? "ok" : Error.Has("name") ? Error.Text("name") : ""; }
         }
 
         /// <summary>Why not, as a sentence.</summary>
         public string Message
         {
-            get { return Ok ? "" : Error.Text("message"); }
+            get { return Ok ? "" : Error.Has("message") ? Error.Text("message") : "the server gave no reason"; }
         }
     }
 }

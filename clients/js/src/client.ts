@@ -11,11 +11,11 @@ import {
   FOLLOW_MS, GONE_MS, PAUSE_FIRST_MS, PAUSE_LAST_MS, Follow, mayRepeat, sleep, within, type Dialer, type Place,
 } from "./follow.js";
 import {
-  ConnectionError, Link, NODE_PATIENCE_MS, RequestError, SILENT, ViewEnded, nowMs, type Carrier,
+  ConnectionError, Link, NODE_PATIENCE_MS, RequestError, SILENT, TimeoutError, ViewEnded, nowMs, type Carrier,
 } from "./link.js";
 import { PROTOCOL, type Notifications, type Params, type Results } from "./protocol.js";
 
-export { ConnectionError, RequestError, ViewEnded, type Carrier } from "./link.js";
+export { ConnectionError, RequestError, TimeoutError, ViewEnded, type Carrier } from "./link.js";
 
 export interface Hello {
   /** Name of the program, for the server's log; 64 bytes at most. */
@@ -30,6 +30,8 @@ export interface Hello {
    * effect without a cluster. 30000.
    */
   followMs?: number;
+  /** For how many milliseconds a call is waited for, with all its repeats in a cluster. 0: for ever. 30000. */
+  timeoutMs?: number;
   /** More nodes of the cluster, for when the first does not answer: addresses like the first one. */
   nodes?: string[];
 }
@@ -56,6 +58,7 @@ const NOT_HERE = new Set(["moved", "not_ready", "no_world"]);
 const FOR_NOW = new Set(["busy", "going_down"]);
 
 const UNMET_MAX = 64;
+const TIMEOUT_MS = 30000;
 const HELLO_MS = 30000; // for the first server to answer hello, then the next is asked
 
 type Method = keyof Params & keyof Results & string;
@@ -132,22 +135,61 @@ export class Client {
     return this.link.unsent();
   }
 
-  /** Calls a method. Rejects with RequestError or ConnectionError. */
+  /** Calls a method. Rejects with RequestError, ConnectionError or TimeoutError. */
   async call<M extends Method>(method: M, params: Params[M]): Promise<Results[M]> {
+    const over = { isOver: false };
+    const asking = this.repeat(method, params, over);
+    return await this.inTime(method, asking, () => {
+      over.isOver = true;
+      asking.then((result) => {
+        if (method === "subscribe") { // it came too late
+          const { subscription } = result as Results["subscribe"];
+          return this.callHere("unsubscribe", { subscription });
+        }
+        return undefined;
+      }).catch(() => {});
+    });
+  }
+
+  /** What is waited for, for as long as a call may take. Rejects with TimeoutError. `late`: called then. */
+  async inTime<T>(method: string, waited: Promise<T>, late: () => void): Promise<T> {
+    const ms = this.hello.timeoutMs ?? TIMEOUT_MS;
+    if (ms <= 0) {
+      return await waited;
+    }
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const end = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        late();
+        reject(new TimeoutError(`no answer to ${method} within ${ms} ms`));
+      }, ms);
+    });
+    try {
+      return await Promise.race([waited, end]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  // Asks until a node answers something else than `moved`, or the call is over.
+  private async repeat<M extends Method>(method: M, params: Params[M], over: { isOver: boolean }): Promise<Results[M]> {
     const given = this.follow?.prepare(method, params as never) ?? params;
     this.world = (given as { world?: number }).world ?? this.world;
     for (;;) {
       if (this.seeking !== undefined) {
         await this.seeking;
       }
-      if (this.closed !== undefined) {
-        throw new ConnectionError(this.closed);
+      if (this.closed !== undefined || over.isOver) {
+        throw new ConnectionError(this.closed ?? "the call is over");
       }
       const link = this.link;
       try {
         return await link.ask(method, given) as Results[M];
       } catch (error) {
         const world = (given as { world?: number }).world;
+        if (over.isOver) {
+          throw error;
+        }
         if (error instanceof RequestError && error.status === "moved" && this.mayGo(world)) {
           this.go(link, world, error, error.sent);
         } else if (!(error instanceof ConnectionError) || this.closed !== undefined ||
@@ -301,7 +343,7 @@ export class Client {
     if (link !== this.link) {
       return;
     }
-    if (this.follow?.isOn === true) {
+    if (this.follow?.isOn === true && !link.isStrange) {
       if (reason === SILENT) {
         this.follow.noteSilence(this.address);
       }

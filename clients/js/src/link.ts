@@ -41,6 +41,14 @@ export class ConnectionError extends Error {
   }
 }
 
+/** A call has taken longer than `timeoutMs`. Its answer is dropped when it comes later. */
+export class TimeoutError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "TimeoutError";
+  }
+}
+
 /** A view is over, but the connection is not: other views go on, and calls are answered. */
 export class ViewEnded extends Error {
   /** `address`: of the node that has the view's world now; empty: none is known. */
@@ -59,16 +67,47 @@ interface Waiting {
 type Answer = [1, number, { code?: number; name?: string; message?: string } | null, unknown];
 type Notification = [2, string, [Record<string, unknown>]];
 
-const isMap = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+const isMap = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+
+const isWhole = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
+
+// Those of errors and notifications that the library itself reads.
+const NUMBERS = ["subscription", "world", "code"];
+const TEXTS = ["name", "message", "node", "tcp", "http", "ticket"];
+
+const hasKnownFields = (fields: Record<string, unknown>): boolean =>
+  NUMBERS.every((name) => fields[name] === undefined || isWhole(fields[name])) &&
+  TEXTS.every((name) => fields[name] === undefined || typeof fields[name] === "string");
 
 function isAnswer(message: unknown): message is Answer {
   return Array.isArray(message) && message.length === 4 && message[0] === 1 && typeof message[1] === "number" &&
-    (message[2] === null || isMap(message[2]));
+    (message[2] === null || (isMap(message[2]) && hasKnownFields(message[2])));
+}
+
+// What the library itself needs of a result.
+function isResult(method: string, result: unknown): boolean {
+  if (method !== "hello" && method !== "subscribe" && method !== "world.locate") {
+    return true;
+  }
+  if (!isMap(result) || !hasKnownFields(result)) {
+    return false;
+  }
+  const { resume, seeds = [], subscription, stream, resumed, here, tcp } = result;
+  switch (method) {
+    case "hello":
+      return typeof resume === "string" && Array.isArray(seeds) &&
+        seeds.every((seed) => isMap(seed) && hasKnownFields(seed) && typeof seed["tcp"] === "string");
+    case "subscribe":
+      return isWhole(subscription) && isWhole(stream) && typeof resumed === "boolean";
+    default:
+      return typeof here === "boolean" && (here || typeof tcp === "string");
+  }
 }
 
 function isNotification(message: unknown): message is Notification {
   return Array.isArray(message) && message.length === 3 && message[0] === 2 && typeof message[1] === "string" &&
-    Array.isArray(message[2]) && message[2].length === 1 && isMap(message[2][0]);
+    Array.isArray(message[2]) && message[2].length === 1 && isMap(message[2][0]) && hasKnownFields(message[2][0]);
 }
 
 /** After so long without a message from its node, a client asks whether it is there. */
@@ -90,6 +129,8 @@ const SLOW_LINE = 64;
 export class Link {
   /** Why the connection ended; undefined while it is open. */
   closed: string | undefined;
+  /** The server has sent what is no message: another node would as well. */
+  isStrange = false;
   private readonly waiting = new Map<number, Waiting>();
   private next = 1;
   private looking: ReturnType<typeof setInterval> | undefined;
@@ -166,6 +207,11 @@ export class Link {
     this.end(reason);
   }
 
+  private closeStrange(reason: string): void {
+    this.isStrange = true;
+    this.close(reason);
+  }
+
   private hear(): void {
     this.heardAt = nowMs();
     this.isAsked = false;
@@ -178,7 +224,7 @@ export class Link {
     try {
       message = decode(bytes);
     } catch (error) {
-      this.close(`the server sent what is no msgpack: ${String(error)}`);
+      this.closeStrange(`the server sent what is no msgpack: ${String(error)}`);
       return;
     }
     if (this.closed !== undefined) {
@@ -193,12 +239,16 @@ export class Link {
       }
       this.onNotification(this, name, params);
     } else {
-      this.close("the server sent something else than answers and notifications");
+      this.closeStrange("the server sent something else than answers and notifications");
     }
   }
 
   private answer(id: number, error: Answer[2], result: unknown): void {
     const waiting = this.waiting.get(id);
+    if (error === null && waiting !== undefined && !isResult(waiting.method, result)) {
+      this.closeStrange(`the server answered ${waiting.method} with something else than its result`);
+      return;
+    }
     this.waiting.delete(id);
     if (error !== null) {
       const { code = 0, name = "", message = "the server gave no reason" } = error;

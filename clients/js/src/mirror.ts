@@ -3,11 +3,24 @@
 // Agents are in typed arrays, by place, so that tens of thousands of them can be drawn without an
 // object each. When an agent has left, another one gets its place; `placeOf` finds an agent's place.
 
-import { ConnectionError, type Client } from "./client.js";
-import type { Notifications, Results } from "./protocol.js";
+import { ConnectionError, ViewEnded, type Client } from "./client.js";
+import { NotShown, check, checkRun, type Delta, type Keyframe } from "./message.js";
+import type { Results } from "./protocol.js";
 
-export type Keyframe = Notifications["keyframe"];
-export type Delta = Notifications["delta"];
+export { NotShown, type Delta, type Keyframe } from "./message.js";
+
+/** What a message has changed. `rows`: the first row with changed cells, and the one behind the last; `sight`: whether
+ *  what is visible changed; `died`: own agents that died while others carried them. */
+export interface Change {
+  keyframe: boolean;
+  rows: [number, number];
+  ended: Ended[];
+  alerts: Alert[];
+  died: readonly number[];
+  sight: boolean;
+}
+
+const SLOTS_MAX = 1 << 24;
 
 /** An order that ended. */
 export interface Ended {
@@ -62,6 +75,9 @@ class Numbers {
   }
 
   byte(): number {
+    if (this.isAtEnd) {
+      throw new NotShown("its bytes are cut short");
+    }
     return this.bytes[this.at++]!;
   }
 
@@ -72,7 +88,7 @@ class Numbers {
     for (;;) {
       const byte = this.byte();
       sum += (byte & 0x7f) * unit;
-      if (byte < 0x80 || this.isAtEnd) {
+      if (byte < 0x80) {
         return sum;
       }
       unit *= 128;
@@ -116,10 +132,8 @@ export class Mirror {
   /** By the low 32 bits of the id: place + 1, 0 for none. Dense deltas count in these. */
   private slots = new Uint32Array(1024);
 
-  /** Called after each message. `rows`: the first row with changed cells, and the one behind the last; `sight`:
-   * whether what is visible changed; `died`: own agents that died while others carried them. */
-  onChange: (change: { keyframe: boolean; rows: [number, number]; ended: Ended[]; alerts: Alert[];
-                        died: readonly number[]; sight: boolean }) => void = () => {};
+  /** Called after each message. */
+  onChange: (change: Change) => void = () => {};
 
   placeOf(id: number): number | undefined {
     return this.places.get(id);
@@ -131,7 +145,18 @@ export class Mirror {
     return inside ? this.looks[(y - top) * width + (x - left)]! : 0;
   }
 
+  /** Takes a keyframe. Throws NotShown when it is none, and what onChange() throws. */
   applyKeyframe(keyframe: Keyframe): void {
+    this.onChange(this.replace(keyframe));
+  }
+
+  /** Takes a delta. Throws as applyKeyframe(). */
+  applyDelta(delta: Delta): void {
+    this.onChange(this.change(delta));
+  }
+
+  private replace(keyframe: Keyframe): Change {
+    check(keyframe, true);
     this.tick = keyframe.tick;
     this.rect = keyframe.rect as unknown as [number, number, number, number];
     const [, , width, height] = this.rect;
@@ -139,6 +164,7 @@ export class Mirror {
     let at = 0;
     for (let i = 0; i + 1 < keyframe.cells.length; i += 2) {
       const end = at + keyframe.cells[i]!;
+      checkRun(at, keyframe.cells[i]!, this.looks.length);
       this.looks.fill(keyframe.cells[i + 1]!, at, end);
       at = end;
     }
@@ -157,13 +183,15 @@ export class Mirror {
     this.visible = keyframe.visible === undefined ? undefined : new Uint8Array(width * height);
     at = 0;
     keyframe.visible?.forEach((count, i) => {
+      checkRun(at, count, width * height);
       this.visible!.fill(i & 1, at, at + count);
       at += count;
     });
-    this.onChange({ keyframe: true, rows: [0, height], ended: [], alerts: [], died: [], sight: true });
+    return { keyframe: true, rows: [0, height], ended: [], alerts: [], died: [], sight: true };
   }
 
-  applyDelta(delta: Delta): void {
+  private change(delta: Delta): Change {
+    check(delta, false);
     this.tick = delta.tick;
     this.previousXs.set(this.xs.subarray(0, this.agentCount));
     this.previousYs.set(this.ys.subarray(0, this.agentCount));
@@ -208,8 +236,7 @@ export class Mirror {
     const rows = delta.runs !== undefined ? this.applyRuns(delta.runs) : this.applyCells(cells);
     const isMoved = delta.rect !== undefined;
     const sight = this.applySight(delta);
-    this.onChange({ keyframe: isMoved, rows: isMoved ? [0, this.rect[3]] : rows, ended: endedList,
-                    alerts: alertList, died, sight });
+    return { keyframe: isMoved, rows: isMoved ? [0, this.rect[3]] : rows, ended: endedList, alerts: alertList, died, sight };
   }
 
   /** The view has moved: cells that it did not show before are unknown. */
@@ -232,6 +259,7 @@ export class Mirror {
     for (let i = 0; i + 3 < cells.length; i += 4) {
       const row = cells[i + 1]! - top;
       const at = row * width + (cells[i]! - left);
+      checkRun(at, cells[i + 2]!, this.looks.length);
       this.looks.fill(cells[i + 3]!, at, at + cells[i + 2]!);
       first = Math.min(first, row);
       end = Math.max(end, row + 1);
@@ -246,7 +274,10 @@ export class Mirror {
     while (!reader.isAtEnd) {
       const head = reader.byte();
       slot += 1 + (head >> 5) + (head >= 0xe0 ? reader.number() : 0);
-      const place = this.slots[slot]! - 1;
+      const place = (this.slots[slot] ?? 0) - 1;
+      if (place < 0) {
+        throw new NotShown("it moves an agent that is not in view");
+      }
       const direction = head & 15;
       if (direction < 8) {
         this.xs[place]! += COLUMNS[direction]!;
@@ -273,7 +304,8 @@ export class Mirror {
       const length = reader.number();
       look = (length & 1) !== 0 ? look : reader.number();
       first = first < 0 ? Math.floor(at / width) : first;
-      const end = at + (length >> 1) + 1;
+      const end = at + Math.floor(length / 2) + 1;
+      checkRun(at, end - at, this.looks.length);
       this.looks.fill(look, at, end);
       at = end;
     }
@@ -291,6 +323,7 @@ export class Mirror {
     }
     for (let i = 0; i + 3 < visible.length; i += 4) {
       const at = (visible[i + 1]! - top) * width + (visible[i]! - left);
+      checkRun(at, visible[i + 2]!, this.visible.length);
       this.visible.fill(visible[i + 3]!, at, at + visible[i + 2]!);
     }
     if (sight !== undefined) {
@@ -309,6 +342,7 @@ export class Mirror {
     while (!reader.isAtEnd) {
       at += reader.number();
       const end = at + reader.number() + 1;
+      checkRun(at, end - at, marks.length);
       marks.fill(1, at, end);
       at = end;
     }
@@ -339,6 +373,9 @@ export class Mirror {
   private setPlace(id: number, place: number): void {
     this.places.set(id, place);
     const slot = slotOf(id);
+    if (slot > SLOTS_MAX) {
+      throw new NotShown("an id that is none");
+    }
     if (slot >= this.slots.length) {
       const slots = new Uint32Array(2 * Math.max(slot, this.slots.length));
       slots.set(this.slots);
@@ -350,9 +387,10 @@ export class Mirror {
   private classify(classes: readonly number[]): void {
     for (let i = 0; i + 1 < classes.length; i += 2) {
       const place = this.places.get(classes[i]!);
-      if (place !== undefined) {
-        this.classes[place] = classes[i + 1]!;
+      if (place === undefined) {
+        throw new NotShown("it has the class of an agent that is not in view");
       }
+      this.classes[place] = classes[i + 1]!;
     }
   }
 
@@ -360,6 +398,9 @@ export class Mirror {
     let at = 0;
     for (let i = 0; i + 1 < list.length; i += 2) {
       const [id = 0, size = 0] = list.slice(i, i + 2);
+      if (at + size > bytes.length) {
+        throw new NotShown("its tags are cut short");
+      }
       if (size > 0) {
         this.tags.set(id, bytes.slice(at, at + size));
       } else {
@@ -370,9 +411,12 @@ export class Mirror {
   }
 
   private setMotions(list: readonly number[]): void {
-    for (let at = 0; at + 3 < list.length;) {
+    for (let at = 0; at < list.length;) {
       const [id = 0, heading = 0, speed = 0, count = 0] = list.slice(at, at + 4);
       const end = at + 4 + 2 * count;
+      if (!(end <= list.length)) {
+        throw new NotShown("motion is cut short");
+      }
       const waypoints = list.slice(at + 4, end).map((half) => half / 2);
       this.motions.set(id, { heading, speed: speed / 1000, waypoints });
       at = end;
@@ -485,6 +529,7 @@ async function begin(client: Client, view: View, mirror: Mirror,
   });
   keyframe.catch(() => {});
   let isAsking = true; // and an answer is to come
+  let forget = (): void => {}; // the client no longer keeps it
   let isOver = false;
   let failure: Error | undefined; // why it is over
   // Messages of views whose number is not known yet; the keyframe may come before the answer.
@@ -493,11 +538,20 @@ async function begin(client: Client, view: View, mirror: Mirror,
     if (isAsking && message.world === view.world) {
       early.push([isKeyframe, message]);
     } else if (message.subscription === number) {
-      if (isKeyframe) {
-        mirror.applyKeyframe(message as Keyframe);
-        begun();
-      } else {
-        mirror.applyDelta(message as Delta);
+      try {
+        if (isKeyframe) {
+          mirror.applyKeyframe(message as Keyframe);
+          begun();
+        } else {
+          mirror.applyDelta(message as Delta);
+        }
+      } catch (error) {
+        if (!(error instanceof NotShown)) {
+          throw error; // of the program
+        }
+        client.callHere("unsubscribe", { subscription: message.subscription }).catch(() => {});
+        forget();
+        lost(new ViewEnded(error.message));
       }
     }
   };
@@ -568,7 +622,10 @@ async function begin(client: Client, view: View, mirror: Mirror,
     stop();
     throw error;
   }
-  ends.push(client.keep({
+  if (failure !== undefined) {
+    throw failure;
+  }
+  forget = client.keep({
     world: view.world,
     get number() {
       return number;
@@ -586,9 +643,10 @@ async function begin(client: Client, view: View, mirror: Mirror,
         early = [];
       }
     },
-  }));
+  });
+  ends.push(forget);
   if (!subscription.resumed) {
-    await keyframe;
+    await client.inTime("subscribe", keyframe, () => void subscription.end().catch(() => {}));
   }
   if (failure !== undefined) { // before the program could listen to it
     throw failure;

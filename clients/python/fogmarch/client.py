@@ -6,13 +6,14 @@ import asyncio
 import os
 import ssl as tls
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, NoReturn, cast
+from contextlib import asynccontextmanager
+from typing import Any, cast
 
 from .follow import (
     FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, PAUSE_LAST_S, SILENT, Follow,
 )
 from .link import READ_SIZE, ConnectionEnded, Link, RequestError
-from .followed import FOR_NOW, NOT_HERE, NOT_SHOWN, FollowedView, moved_text
+from .followed import FOR_NOW, NOT_HERE, NOT_READ, NOT_SHOWN, OTHERS_MAX, QUEUE_MAX, FollowedView, moved_text
 from .methods import PROTOCOL, Hello, Methods
 from .mirror import Mirror
 
@@ -23,17 +24,18 @@ HELLO_S = 30.0  # for the first server to answer hello, then the next is asked
 class Client(Methods):
     """A session. Make one with connect(); use it as an async context manager.
 
-    Notifications go to their subscriptions; those that belong to none, such as going_down,
-    wait in `others`. In a cluster the client goes where its world is, see follow.py.
+    Notifications go to their subscriptions; those that belong to no view, such as going_down, and debug of
+    debug_subscribe(), wait in `others`, the last 1000 of them. In a cluster the client goes where its world is, see follow.py.
     """
 
     def __init__(self, addresses: list[str], follow_s: float, context: tls.SSLContext | None,
-                 hello: dict[str, Any]) -> None:
+                 hello: dict[str, Any], timeout_s: float | None = None) -> None:
         self.welcome: Hello = cast(Hello, {})
         self.others: asyncio.Queue[tuple[str, dict[str, Any]]] = asyncio.Queue()
         self._follow = Follow(addresses, follow_s)
         self._context = context
         self._hello = hello
+        self._timeout_s = timeout_s
         self._link: Link = cast(Link, None)
         self._seeking: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -64,8 +66,24 @@ class Client(Methods):
         await self._link.wait_closed()
 
     async def call(self, method: str, params: Mapping[str, Any]) -> Any:
-        """Calls a method by its name; parameters that are None are left out."""
-        return (await self._call(method, params))[0]
+        """Calls a method by its name; parameters that are None are left out.
+
+        Raises RequestError when the server refuses, ConnectionEnded when the connection is over, and TimeoutError when
+        no answer comes in `timeout_s`, which bounds all repeats in a cluster.
+        """
+        async with self._bounded(method):
+            return (await self._call(method, params))[0]
+
+    @asynccontextmanager
+    async def _bounded(self, method: str) -> AsyncIterator[None]:
+        """Raises TimeoutError when what is inside takes longer than a call may."""
+        try:
+            async with asyncio.timeout(self._timeout_s) as bound:
+                yield
+        except TimeoutError:
+            if not bound.expired():
+                raise
+            raise TimeoutError(no_answer(method, self._timeout_s)) from None
 
     async def _call(self, method: str, params: Mapping[str, Any]) -> tuple[Any, Link]:
         """The answer, and the link that it came by."""
@@ -101,8 +119,9 @@ class Client(Methods):
         subscription._rect = rect
         await self._subscribe(subscription, {"rect": rect})
         try:
-            await subscription.next()
-        except asyncio.CancelledError:
+            async with self._bounded("subscribe"):
+                await subscription.next()
+        except (asyncio.CancelledError, TimeoutError):
             self._start(subscription.end())
             raise
         return subscription
@@ -123,11 +142,12 @@ class Client(Methods):
     async def _subscribe(self, subscription: Subscription, place: dict[str, Any]) -> bool:
         self._subscribing += 1
         try:
-            while True:
-                answer, link = await self._call("subscribe", {**subscription._view, **place})
-                if link is self._link and link.end is None:  # otherwise the subscription is gone with its link
-                    return self._begin(subscription, answer)
-                await self._settled()
+            async with self._bounded("subscribe"):
+                while True:
+                    answer, link = await self._call("subscribe", {**subscription._view, **place})
+                    if link is self._link and link.end is None:  # otherwise the subscription is gone with its link
+                        return self._begin(subscription, answer)
+                    await self._settled()
         finally:
             self._has_subscribed()
 
@@ -163,7 +183,9 @@ class Client(Methods):
         number = params.get("subscription")
         if link is not self._link:
             return
-        if number is None:
+        if number is None or name == "debug":
+            if self.others.qsize() == OTHERS_MAX:
+                self.others.get_nowait()
             self.others.put_nowait((name, params))
         elif number not in self._subscriptions:
             if self._subscribing > 0:
@@ -227,7 +249,7 @@ class Client(Methods):
     def _link_over(self, link: Link, reason: str) -> None:
         if link is not self._link:
             return
-        if not self._follow.is_on:
+        if not self._follow.is_on or link.is_strange:
             self._over(reason)
         else:
             if SILENT in reason:
@@ -368,6 +390,7 @@ class Client(Methods):
         """The answer to subscribe. One that comes after the TimeoutError, or when the caller was cancelled, is for a
         subscription that nobody wants any more."""
         asking = asyncio.ensure_future(link.ask("subscribe", given))
+        asking.add_done_callback(lambda done: done.cancelled() or done.exception())  # which somebody has looked at then
         try:
             async with asyncio.timeout(patience_s):
                 return cast(Mapping[str, Any], await asyncio.shield(asking))
@@ -436,12 +459,15 @@ class Subscription(FollowedView):
 
     def _take(self, name: str, params: dict[str, Any]) -> None:
         self._note(params)
-        self._queue.put_nowait((name, params))
+        if self._queue.qsize() == QUEUE_MAX:
+            self._stop(NOT_READ)
+        else:
+            self._queue.put_nowait((name, params))
 
     async def next(self) -> Mirror | None:
         """Waits for the next keyframe or delta, and applies it. None: the world has ended.
 
-        Raises ViewEnded when only this view is over, and ConnectionEnded.
+        Raises ViewEnded when only this view is over, and ConnectionEnded. A view of which 1000 messages wait is over.
         """
         name, params = await self._queue.get()
         if name in ("end", "world_ended"):
@@ -451,19 +477,19 @@ class Subscription(FollowedView):
         if name == "world_ended":
             return None
         if not self._apply(name, params):
-            self._give_up()
+            self._raise(self._stop(NOT_SHOWN))
         return self.mirror
 
-    def _give_up(self) -> NoReturn:
-        """The server sent what the mirror cannot hold."""
+    def _stop(self, why: str) -> dict[str, Any]:
+        """Ends it, on the server as well; what was not read is forgotten."""
         link, number = self._client._link, self.number
         if self._client._forget(self):
             self._client._start(self._client._unsubscribe(link, number))
         while not self._queue.empty():
             self._queue.get_nowait()
-        reason = {"reason": NOT_SHOWN, "address": ""}
+        reason = {"reason": why, "address": ""}
         self._queue.put_nowait(("end", reason))  # for the next call
-        self._raise(reason)
+        return reason
 
     async def __aiter__(self) -> AsyncIterator[Mirror]:
         while (mirror := await self.next()) is not None:
@@ -479,6 +505,11 @@ class Subscription(FollowedView):
         except ConnectionEnded:  # and the subscription with it
             if self._client._end is not None:
                 raise
+
+
+def no_answer(method: str, timeout_s: float | None) -> str:
+    """Why a call ends that has taken too long."""
+    return f"no answer to {method} within {timeout_s} s"
 
 
 def address_of(address: str) -> tuple[str, int]:
@@ -519,8 +550,11 @@ def hello_of(name: str, token: str | None, resume: str | None) -> dict[str, Any]
 async def connect(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-python",
                   token: str | None = None, ssl: bool | tls.SSLContext = False,
                   ca_file: str | None = None, resume: str | None = None,
-                  follow_s: float = FOLLOW_S) -> Client:
+                  timeout_s: float | None = 30.0, follow_s: float = FOLLOW_S) -> Client:
     """Connects to HOST:PORT and says hello. `address` may name several, separated by commas.
+
+    `timeout_s` is how long a call may take, with all its repeats in a cluster; then it raises TimeoutError. None: for
+    ever.
 
     `resume` is `welcome["resume"]` of a client whose connection broke: the new one has its role and
     seat, and Client.resume() continues its subscriptions.
@@ -538,6 +572,6 @@ async def connect(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-pyth
     "denied" for a wrong token.
     """
     client = Client(addresses_of(address), follow_s, tls_context(ssl, ca_file),
-                    hello_of(name, token, resume))
+                    hello_of(name, token, resume), timeout_s)
     await client._connect()
     return client

@@ -12,6 +12,9 @@ from .mirror import Mirror
 NOT_HERE = frozenset({"moved", "not_ready", "no_world"})
 # Answers to subscribe after which the same node is asked again.
 FOR_NOW = frozenset({"busy", "going_down"})
+QUEUE_MAX = 1000  # messages of a view that the program does not read; then the view ends
+OTHERS_MAX = 1000  # notifications of no view; then the oldest are forgotten
+NOT_READ = f"the program has not read {QUEUE_MAX} messages of the view"
 NOT_SHOWN = "the server sent a keyframe or a delta that is none"
 
 

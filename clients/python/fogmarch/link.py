@@ -13,6 +13,8 @@ from .follow import SILENT, Silence
 REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
 READ_SIZE = 1 << 18
 MESSAGE_MAX = 1 << 30  # bytes
+# Those of errors and notifications that the libraries themselves read, each with a value of its type.
+KNOWN_FIELDS = {"subscription": 0, "world": 0, "code": 0, "name": "", "message": "", "node": "", "tcp": "", "ticket": ""}
 
 
 class RequestError(Exception):
@@ -63,10 +65,10 @@ class Messages:
     @staticmethod
     def _is_good(message: Any) -> bool:
         match message:
-            case [1, int(), None | {}, _]:  # RESPONSE
+            case [1, int(), None, _]:  # RESPONSE
                 return True
-            case [2, str(), [{}]]:  # NOTIFICATION
-                return isinstance(message[2][0].get("subscription", 0), int)
+            case [1, int(), {} as fields, _] | [2, str(), [{} as fields]]:  # NOTIFICATION
+                return all(isinstance(fields.get(name, known), type(known)) for name, known in KNOWN_FIELDS.items())
         return False
 
 
@@ -75,7 +77,7 @@ def check_result(method: str, result: Any) -> None:
     match method, result:
         case "hello", {"resume": str(), **more}:
             seeds = more.get("seeds", ())
-            is_good = isinstance(seeds, list | tuple) and all(
+            is_good = isinstance(more.get("node", ""), str) and isinstance(seeds, list | tuple) and all(
                 isinstance(seed, dict) and isinstance(seed.get("tcp"), str) for seed in seeds)
         case "subscribe", {"subscription": int(), "stream": int(), "resumed": bool()}:
             is_good = True
@@ -94,6 +96,7 @@ class Link:
                  route: Callable[[Link, str, dict[str, Any]], None],
                  over: Callable[[Link, str], None]) -> None:
         self.end: str | None = None
+        self.is_strange = False  # the server has sent what is no message: another node would as well
         self._reader = reader
         self._writer = writer
         self._route = route
@@ -151,6 +154,7 @@ class Link:
         except OSError as error:
             reason = f"the server is gone: {error}"
         except NoMessage as error:
+            self.is_strange = True
             reason = str(error)
         except Exception:  # nobody waits for ever; a program that ends cancels, and looks for no other node
             self.over("the server sent what this client cannot handle")

@@ -17,6 +17,21 @@ _COLUMNS = (1, 1, 0, -1, -1, -1, 0, 1)
 _ROWS = (0, 1, 1, 1, 0, -1, -1, -1)
 
 
+# The types of what is in keyframes and deltas; other entries are not read.
+ENTRIES = {"tick": int, "tags": bytes, "steps": bytes, "runs": bytes, "sight": bytes}
+ENTRIES |= dict.fromkeys(("rect", "cells", "agents", "buildings", "classes", "tagged", "motion", "visible", "moved", "enter",
+                          "leave", "ended", "alerts", "died"), list)
+CELLS_MAX = 1 << 24  # of a view
+
+
+def _checked(rect: Sequence[int]) -> tuple[int, int, int, int]:
+    """The rectangle of a view. Raises ValueError."""
+    x, y, width, height = rect
+    if not (min(rect) >= 0 and 0 < width * height <= CELLS_MAX):
+        raise ValueError("a rectangle without cells, or with too many")
+    return x, y, width, height
+
+
 def _number(data: bytes, at: int) -> tuple[int, int]:
     """A LEB128 number, and where it ends."""
     number = shift = 0
@@ -130,7 +145,13 @@ class Mirror:
                 if self.agents[number].team == team]
 
     def apply(self, name: str, message: dict[str, Any]) -> None:
-        """Applies a keyframe or a delta."""
+        """Applies a keyframe or a delta. Raises an Exception of any kind where the message is none."""
+        for key, value in message.items():
+            wanted = ENTRIES.get(key)
+            if wanted is int and not isinstance(value, int) or wanted is bytes and not isinstance(value, bytes):
+                raise TypeError(f"{key} is something else than {wanted.__name__}")
+            if wanted is list and not (isinstance(value, list) and all(type(number) is int for number in value)):
+                raise TypeError(f"{key} is no list of numbers")
         self.tick = message["tick"]
         self.ended, self.left, self.alerts, self.died = [], [], [], []
         if name == "keyframe":
@@ -139,9 +160,11 @@ class Mirror:
             self._change(message)
 
     def _replace(self, message: dict[str, Any]) -> None:
-        x, y, width, height = message["rect"]
-        self.rect = (x, y, width, height)
+        self.rect = _checked(message["rect"])
+        _, _, width, height = self.rect
         runs = message["cells"]
+        if sum(runs[::2]) != width * height:
+            raise ValueError("other cells than those of the rectangle")
         self._looks = array("H")
         for i in range(0, len(runs), 2):
             self._looks.extend(array("H", [runs[i + 1]]) * runs[i])
@@ -154,6 +177,8 @@ class Mirror:
         self._build(message.get("buildings", ()))
         self._visible = None
         if "visible" in message:
+            if sum(message["visible"]) != width * height:
+                raise ValueError("other cells than those of the rectangle")
             self._visible = bytearray()
             for i, count in enumerate(message["visible"]):
                 self._visible.extend(bytes((i & 1,)) * count)
@@ -185,6 +210,8 @@ class Mirror:
         for i in range(0, len(cells), 4):
             x, y, count, look = cells[i:i + 4]
             at = (y - top) * width + (x - left)
+            if not (x >= left and y >= top and x - left + count <= width and at + count <= len(self._looks)):
+                raise ValueError("cells outside of the rectangle")
             self._looks[at:at + count] = array("H", [look]) * count
         if "runs" in message:
             self._fill(message["runs"])
@@ -230,6 +257,8 @@ class Mirror:
                 look, at = _number(runs, at)
             begin += gap
             count = (length >> 1) + 1
+            if begin + count > len(self._looks):
+                raise ValueError("cells outside of the rectangle")
             self._looks[begin:begin + count] = array("H", [look]) * count
             begin += count
 
@@ -241,6 +270,8 @@ class Mirror:
         for i in range(0, len(runs), 4):
             x, y, count, value = runs[i:i + 4]
             at = (y - top) * width + (x - left)
+            if not (x >= left and y >= top and at + count <= len(visible)):
+                raise ValueError("cells outside of the rectangle")
             visible[at:at + count] = bytes((value,)) * count
         if "sight" in message:
             self._visible = self._marks(message["sight"], visible)
@@ -254,6 +285,8 @@ class Mirror:
             gap, at = _number(sight, at)
             length, at = _number(sight, at)
             begin += gap
+            if begin + length >= len(marks):
+                raise ValueError("cells outside of the rectangle")
             marks[begin:begin + length + 1] = b"\1" * (length + 1)
             begin += length + 1
         above = 0
@@ -268,7 +301,7 @@ class Mirror:
     def _move(self, rect: Sequence[int]) -> None:
         """The view has moved: cells that it did not show before are unknown."""
         left, top, width, height = self.rect
-        x, y, new_width, new_height = rect
+        x, y, new_width, new_height = _checked(rect)
         looks = array("H", [UNKNOWN]) * (new_width * new_height)
         first, end = max(x, left), min(x + new_width, left + width)
         for row in range(max(y, top), min(y + new_height, top + height)):

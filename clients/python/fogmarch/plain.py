@@ -11,17 +11,22 @@ from typing import Any, NoReturn, cast
 
 import msgpack
 
-from .client import address_of, addresses_of, hello_of, tls_context
+from .client import address_of, addresses_of, hello_of, no_answer, tls_context
 from .follow import (
-    FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, PAUSE_LAST_S, SILENT, Follow, Silence,
+    FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, PAUSE_LAST_S, SILENT, Follow, Search, Silence,
 )
-from .followed import FOR_NOW, NOT_HERE, NOT_SHOWN, FollowedView, moved_text
+from .followed import FOR_NOW, NOT_HERE, NOT_READ, NOT_SHOWN, OTHERS_MAX, QUEUE_MAX, FollowedView, moved_text
 from .link import (
     NOTIFICATION, READ_SIZE, REQUEST, RESPONSE, ConnectionEnded, Messages, NoMessage, RequestError, check_result,
 )
 from .methods import Hello
 from .mirror import Mirror
 from .plain_methods import PlainMethods
+
+
+def left_s(deadline: float | None) -> float | None:
+    """Seconds until a deadline; None: it never comes."""
+    return None if deadline is None else max(deadline - time.monotonic(), 0.0)
 
 
 def deadline_of(timeout_s: float | None) -> float | None:
@@ -35,6 +40,7 @@ class PlainLink:
     def __init__(self, connection: socket.socket, timeout_s: float | None,
                  route: Callable[[PlainLink, str, dict[str, Any]], None]) -> None:
         self.end: str | None = None
+        self.is_strange = False  # the server has sent what is no message: another node would as well
         self.is_watched = False  # whether it ends when the server is silent
         self._silence = Silence()
         self._socket = connection
@@ -44,11 +50,6 @@ class PlainLink:
         self._next = 1
         self._answers: dict[int, list[Any]] = {}
         self._late: set[int] = set()  # requests to subscribe whose answers nobody waits for any more
-
-    @property
-    def is_quiet(self) -> bool:
-        """Whether the server was asked whether it is there, and nothing came since."""
-        return self._silence.asked
 
     def close(self, reason: str) -> None:
         """Disconnects."""
@@ -77,7 +78,7 @@ class PlainLink:
         try:
             check_result(method, result)
         except NoMessage as no_result:
-            self._over(str(no_result))
+            self._over(str(no_result), is_strange=True)
         return result
 
     def send(self, message: list[Any]) -> None:
@@ -94,7 +95,8 @@ class PlainLink:
         except OSError as error:
             self._over(f"the server is gone: {error}")
 
-    def _over(self, reason: str) -> NoReturn:
+    def _over(self, reason: str, is_strange: bool = False) -> NoReturn:
+        self.is_strange = is_strange
         self.close(reason)
         raise ConnectionEnded(reason)
 
@@ -109,7 +111,7 @@ class PlainLink:
             for message in self._messages.take(data):
                 self._take(message)
         except NoMessage as error:
-            self._over(str(error))
+            self._over(str(error), is_strange=True)
 
     def _take(self, message: list[Any]) -> None:
         if message[0] == RESPONSE and message[1] in self._answers:
@@ -174,14 +176,14 @@ class Look:
 class PlainClient(PlainMethods):
     """A session. Make one with connect_plain(); use it as a context manager, from one thread.
 
-    Notifications are read while a call or a view waits. Those that belong to no view, such as
-    going_down, wait in `others`. In a cluster the client goes where its world is, see follow.py.
+    Notifications are read while a call or a view waits. Those that belong to no view, such as going_down, and debug of
+    debug_subscribe(), wait in `others`, the last 1000 of them. In a cluster the client goes where its world is, see follow.py.
     """
 
     def __init__(self, addresses: list[str], follow_s: float, context: tls.SSLContext | None,
                  hello: dict[str, Any], timeout_s: float | None) -> None:
         self.welcome: Hello = cast(Hello, {})
-        self.others: deque[tuple[str, dict[str, Any]]] = deque()
+        self.others: deque[tuple[str, dict[str, Any]]] = deque(maxlen=OTHERS_MAX)
         self._follow = Follow(addresses, follow_s)
         self._context = context
         self._hello = hello
@@ -193,6 +195,7 @@ class PlainClient(PlainMethods):
         self._early: list[tuple[str, dict[str, Any]]] = []
         self._subscribing = False
         self._world: int | None = None  # the last one that a call named
+        self._search: Search | None = None  # that a call has left because its time was over
         self._end: str | None = None
 
     def __enter__(self) -> PlainClient:
@@ -215,34 +218,34 @@ class PlainClient(PlainMethods):
         """Calls a method by its name; parameters that are None are left out.
 
         Raises RequestError when the server refuses, ConnectionEnded when the connection is over, and
-        TimeoutError when no answer comes in `timeout_s`; the answer is dropped when it comes later.
+        TimeoutError when no answer comes in `timeout_s`, which bounds all repeats in a cluster; the answer is dropped when
+        it comes later.
         """
+        deadline = deadline_of(self._timeout_s)
         given = {name: value for name, value in params.items() if value is not None}
         given = self._follow.prepare(method, given)
         self._world = given.get("world", self._world)
+        try:
+            return self._call(method, given, deadline)
+        except TimeoutError:
+            raise TimeoutError(no_answer(method, self._timeout_s)) from None
+
+    def _call(self, method: str, given: dict[str, Any], deadline: float | None) -> Any:
         view = self._subscriptions.get(given.get("subscription", 0))
-        was_late = False
         while True:
             if self._end is not None:
                 raise ConnectionEnded(self._end)
             if view is not None:  # it has another number on another node
                 given["subscription"] = view.number
             try:
-                return self._link.ask(method, given, self._timeout_s)
+                return self._link.ask(method, given, left_s(deadline))
             except RequestError as error:
                 if error.status != "moved" or not self._may_go(given.get("world")):
                     raise
                 self._follow.note_place(error.sent)
-                self._seek(given["world"], error)
-            except TimeoutError as error:  # the node may be frozen, and another one may have the world
-                if was_late or not self._follow.is_on or method in ONCE:
-                    raise
-                was_late = True
-                if self._link.is_quiet:
-                    self._follow.note_silence(self.address)
-                self._seek(self._views[0].world if self._views else given.get("world"), error)
+                self._seek(given["world"], error, deadline)
             except ConnectionEnded as error:
-                self._lost(error)
+                self._lost(error, deadline)
                 if method in ONCE:
                     raise
 
@@ -259,7 +262,11 @@ class PlainClient(PlainMethods):
             self._subscribing = False
         self._begin(view, answer)
         self._early = []
-        view.next(self._timeout_s)
+        try:
+            view.next(self._timeout_s)
+        except TimeoutError:
+            view._give_back()
+            raise TimeoutError(no_answer("subscribe", self._timeout_s)) from None
         return view
 
     def _begin(self, view: PlainView, answer: Mapping[str, Any]) -> None:
@@ -276,7 +283,7 @@ class PlainClient(PlainMethods):
         number = params.get("subscription")
         if link is not self._link:
             return
-        if number is None:
+        if number is None or name == "debug":
             self.others.append((name, params))
         elif number in self._subscriptions and name in ("moved", "world_ended"):
             view = self._subscriptions.pop(number)
@@ -372,22 +379,27 @@ class PlainClient(PlainMethods):
             view._not_found(self._follow.follow_s, look.refusal)
         return view not in self._views
 
-    def _lost(self, error: ConnectionEnded) -> None:
-        """The connection is over. Finds another one, or raises ConnectionEnded."""
-        if self._follow.is_on and self._end is None:
+    def _lost(self, error: ConnectionEnded, deadline: float | None = None) -> None:
+        """The connection is over. Finds another one, or raises as _seek()."""
+        if self._follow.is_on and self._end is None and not self._link.is_strange:
             if str(error) == SILENT:
                 self._follow.note_silence(self.address)
-            self._seek(self._views[0].world if self._views else self._world, error)
+            self._seek(self._views[0].world if self._views else self._world, error, deadline)
             return
         self._end = self._end or str(error)
         raise ConnectionEnded(self._end)
 
-    def _seek(self, world: int | None, error: Exception) -> None:
-        """Looks for the node of a world, and goes there. Raises ConnectionEnded when there is none."""
-        search = self._follow.search([*([] if world is None else [world]), *(view.world for view in self._views)])
-        search.failed(self.address, error)
+    def _seek(self, world: int | None, error: Exception, deadline: float | None = None) -> None:
+        """Looks for the node of a world, and goes there.
+
+        Raises ConnectionEnded when there is none, and TimeoutError after the deadline: the next one continues.
+        """
+        search, self._search = self._search, None
+        if search is None:
+            search = self._follow.search([*([] if world is None else [world]), *(view.world for view in self._views)])
+            search.failed(self.address, error)
         if self._link.end is None:
-            time.sleep(self._follow.pause_before_s(self.address))
+            self._sleep(self._follow.pause_before_s(self.address), deadline)
         for pause in search.rounds():
             for address in self._follow.candidates():
                 try:
@@ -395,9 +407,19 @@ class PlainClient(PlainMethods):
                     return
                 except (OSError, ConnectionEnded, RequestError, ValueError) as failure:
                     search.failed(address, failure)
-            time.sleep(pause)
+            if left_s(deadline) == 0 and self._link.end is not None:
+                self._search = search
+            self._sleep(pause, deadline)
         self._end = search.text(len(self._follow.nodes))
         raise ConnectionEnded(self._end)
+
+    @staticmethod
+    def _sleep(pause: float, deadline: float | None) -> None:
+        """Raises TimeoutError after the deadline."""
+        left = left_s(deadline)
+        time.sleep(pause if left is None else min(pause, left))
+        if left == 0:
+            raise TimeoutError("the node of the world was not found in time")
 
     def _try(self, address: str, worlds: list[int]) -> None:
         """Goes to a node, or to the one that it says has the first of these worlds that is found."""
@@ -502,13 +524,16 @@ class PlainView(FollowedView):
 
     def _take(self, name: str, params: dict[str, Any]) -> None:
         self._note(params)
-        self._queue.append((name, params))
+        if len(self._queue) == QUEUE_MAX:
+            self._stop(NOT_READ)
+        else:
+            self._queue.append((name, params))
 
     def next(self, timeout_s: float | None = None) -> Mirror | None:
         """Waits for the next keyframe or delta, and applies it. None: the world has ended.
 
         Raises TimeoutError when nothing comes in `timeout_s`, ViewEnded when only this view is over, and
-        ConnectionEnded.
+        ConnectionEnded. A view of which 1000 messages wait is over.
         """
         deadline = deadline_of(timeout_s)
         while not self._queue:
@@ -521,20 +546,24 @@ class PlainView(FollowedView):
         if name == "world_ended":
             return None
         if not self._apply(name, params):
-            self._give_up()
+            self._raise(self._stop(NOT_SHOWN))
         return self.mirror
 
-    def _give_up(self) -> NoReturn:
-        """The server sent what the mirror cannot hold."""
+    def _give_back(self) -> None:
+        """The program does not get it, or no more of it."""
         client, number = self._client, self.number
         if client._forget(self):
             try:
                 client._link.send([REQUEST, 0, "unsubscribe", [{"subscription": number}]])
             except ConnectionEnded:
                 pass  # and the subscription with it
+
+    def _stop(self, why: str) -> dict[str, Any]:
+        """Ends it, on the server as well; what was not read is forgotten."""
+        self._give_back()
         self._queue.clear()
-        self._end(NOT_SHOWN)
-        self._raise(self._queue[0][1])
+        self._end(why)
+        return self._queue[0][1]
 
     def __iter__(self) -> Iterator[Mirror]:
         while (mirror := self.next()) is not None:
@@ -558,9 +587,8 @@ def connect_plain(address: str = "127.0.0.1:7421", *, name: str = "fogmarch-pyth
                   timeout_s: float | None = 30.0, follow_s: float = FOLLOW_S) -> PlainClient:
     """Connects to HOST:PORT and says hello, as connect() does, for programs without asyncio.
 
-    `timeout_s` is how long a call waits for its answer; None: for ever. In a cluster the call is then
-    sent once more, to the node that has the world: a frozen node does not disconnect. While the client
-    looks for another node, for at most `follow_s`, a call takes longer.
+    `timeout_s` is how long a call may take, with all its repeats in a cluster; None: for ever. While a view looks for
+    another node, for at most `follow_s`, its next() takes longer.
     """
     client = PlainClient(addresses_of(address), follow_s, tls_context(ssl, ca_file),
                          hello_of(name, token, resume), timeout_s)

@@ -31,6 +31,7 @@ static class Probe
     static Fog[] fogs = new Fog[0];
     static readonly StringBuilder alerts = new StringBuilder();
     static readonly StringBuilder died = new StringBuilder();
+    static readonly StringBuilder boarded = new StringBuilder();
     static readonly Dictionary<long, byte[]> tags = new Dictionary<long, byte[]>();
     static readonly StringBuilder ended = new StringBuilder();
     static string end;
@@ -120,6 +121,10 @@ static class Probe
     static void OnLeft(View one, long id, LeaveReason reason)
     {
         tags.Remove(id);
+        if (reason == LeaveReason.Boarded)
+        {
+            boarded.AppendFormat("{0}{1}", boarded.Length == 0 ? "" : ",", id);
+        }
         Check(agents.Remove(id), "an agent leaves that was not there");
     }
 
@@ -245,7 +250,7 @@ static class Probe
                 comma = ",";
             }
         }
-        text.AppendFormat("],\"alerts\":[{0}],\"died\":[{1}],\"ended\":[{2}]}}", alerts, died, ended);
+        text.AppendFormat("],\"alerts\":[{0}],\"died\":[{1}],\"ended\":[{2}],\"boarded\":[{3}]}}", alerts, died, ended, boarded);
         return text.ToString();
     }
 

@@ -35,7 +35,7 @@ func _init():
 	client.open("localhost" if client.tls else "127.0.0.1", int(task["port"]))
 	client.request("world.info", {"world": 78})
 	client.request("world.info", {"world": 77}, self, "_on_info")
-	view = client.subscribe(int(task["world"]), int(task["team"]), [], 1, task["sight"])
+	view = client.subscribe(int(task["world"]), int(task["team"]), [], 1, task["sight"], task["motion"])
 	for name in ["replaced", "cells_changed", "left", "entered", "moved", "tagged", "sight_changed", "order_ended", "alerted",
 			"died", "changed", "ended"]:
 		view.connect(name, self, "_on_" + name)
@@ -153,6 +153,7 @@ func _print():
 	var all = []
 	var visible = []
 	var tags = []
+	var motions = []
 	var agree = agents.size() == view.agents.size() and looks.size() == view.width * view.height
 	for y in range(view.y, view.y + view.height):
 		for x in range(view.x, view.x + view.width):
@@ -167,12 +168,18 @@ func _print():
 		shown.push_back([id, a["team"], a["x"], a["y"], a["state"], a["movement_class"]])
 		if a.has("tag"):
 			tags.push_back([id, Array(a["tag"])])
+		var motion = view.motion(id)
+		if motion != null and (motion["heading"] < 8 or motion["waypoints"].size() > 0):
+			var numbers = [id, motion["heading"], int(round(motion["speed"] * 1000))]
+			for point in motion["waypoints"]:
+				numbers += [int(2 * point[0]), int(2 * point[1])]
+			motions.push_back(numbers)
 	var built = []
 	for number in view.buildings:
 		var b = view.buildings[number]
 		built.push_back([number, b["team"], b["x"], b["y"], b["width"], b["height"]])
 	print(to_json({"tick": view.tick, "rect": [view.x, view.y, view.width, view.height], "looks": all,
-		"agents": shown, "buildings": built, "orders": ends, "alerts": alerts, "died": deaths, "tags": tags,
+		"agents": shown, "buildings": built, "orders": ends, "alerts": alerts, "died": deaths, "tags": tags, "motions": motions,
 		"visible": visible if view.has_sight else null, "agree": agree, "resumed": view.resumed,
 		"refusals": refusals, "heard": heard}))
 	if task["ticks"].back() == view.tick:

@@ -53,7 +53,7 @@ typedef struct fm_client_options {
     bool tls;                // over TLS, with a certificate that is checked
     const char *tls_ca_file; // PEM of trusted CAs; NULL: those of the system
     uint32_t connect_timeout_ms; // milliseconds per address of the host
-    uint32_t timeout_ms;         // milliseconds until a request times out
+    uint32_t timeout_ms;         // milliseconds for a request, with all its repeats in a cluster
     uint32_t follow_ms; // in a cluster: how long to look for a world's next node, see below; 0: no
     uint32_t requests_max; // requests in flight
     size_t unsent_max;     // bytes waiting for a server that does not read
@@ -69,9 +69,10 @@ fm_client_options fm_client_options_default(void);
 // request is answered `moved`, or when a world that it subscribed to goes on elsewhere. It searches
 // for the world at the nodes that hello named and at the addresses it was given, subscribes again
 // (the numbers stay, a keyframe comes), and sends unanswered requests again; commands have a
-// command_id, so that each is carried out once. If that fails for follow_ms, it is BROKEN. Without
-// a cluster follow_ms has no effect. Meanwhile the functions that read block, and afterwards
-// fm_client_fd() is another socket; loops that must not block leave it off and ask world.locate.
+// command_id, so that each is carried out once. However often a request is sent again, it ends
+// after timeout_ms. If the search fails for follow_ms, it is BROKEN. Without a cluster follow_ms
+// has no effect. Meanwhile the functions that read block, and afterwards fm_client_fd() is another
+// socket; loops that must not block leave it off and ask world.locate.
 //
 // A client is on one node, and does not leave a world that it views for another one. When the world
 // of one view goes elsewhere, the program is notified by FM_NOTIFY_MOVED, with the address (`tcp`;

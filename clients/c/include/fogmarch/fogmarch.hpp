@@ -202,6 +202,13 @@ enum class LeaveReason {
     boarded, // a carrier, and is out of the world until it comes out
 };
 
+/// What a view knows of a cell.
+enum class Fog {
+    hidden,   // it was never seen, or is not in view
+    explored, // it was seen before, but is not now
+    visible,  // it is seen now; only in a view with sight
+};
+
 class Client;
 
 /// What a team sees, as of a tick. Client::subscribe() makes it. Callbacks are called when all of a
@@ -214,12 +221,16 @@ class View
     std::function<void()> on_replaced;
     /// So many cells from x, y eastward have another look.
     std::function<void(std::uint32_t x, std::uint32_t y, std::uint32_t count)> on_cells_changed;
+    /// So many cells from x, y eastward came into sight or left it; only in a view with sight.
+    std::function<void(std::uint32_t x, std::uint32_t y, std::uint32_t count)> on_sight_changed;
     std::function<void(std::uint64_t id, LeaveReason reason)> on_left;
     std::function<void(const fm_mirror_agent &agent)> on_entered;
     /// It moved or changed its state.
     std::function<void(const fm_mirror_agent &agent)> on_moved;
     /// An order ended; each does exactly once.
     std::function<void(const fm_mirror_ended &order)> on_order_ended;
+    /// A unit stopped for an enemy (alert of agent.order); agent.resume lets it go on.
+    std::function<void(const fm_mirror_alert &alert)> on_alerted;
     /// An own agent died while another one carried it; it had left the view before.
     std::function<void(std::uint64_t id)> on_died;
     /// All callbacks for a message have been called.
@@ -292,6 +303,14 @@ class View
     {
         return fm_mirror_look(&mirror_, x, y);
     }
+    /// Whether a cell is hidden, explored or visible; the last only in a view with sight.
+    Fog fog(std::uint32_t x, std::uint32_t y) const
+    {
+        if (mirror_.visible != nullptr && fm_mirror_sees(&mirror_, x, y)) {
+            return Fog::visible; // its look comes with the next tick
+        }
+        return look(x, y) == 0 ? Fog::hidden : Fog::explored;
+    }
     fm_terrain terrain(std::uint32_t x, std::uint32_t y) const
     {
         return fm_look_terrain(look(x, y));
@@ -305,8 +324,8 @@ class View
     friend class Client;
 
     View(std::uint64_t world, std::uint64_t team, const fm_rect *rect, std::uint32_t every,
-         bool motion)
-        : world_(world), team_(team), every_(every), motion_(motion),
+         bool motion, bool sight)
+        : world_(world), team_(team), every_(every), motion_(motion), sight_(sight),
           rect_(rect == nullptr ? fm_rect{0, 0, 0, 0} : *rect)
     {
         fm_mirror_init(&mirror_, 0, &ops(), this);
@@ -327,6 +346,9 @@ class View
         table.ended = [](void *context, const fm_mirror_ended *ended) {
             static_cast<View *>(context)->ends_.push_back(*ended);
         };
+        table.alerted = [](void *context, const fm_mirror_alert *alert) {
+            static_cast<View *>(context)->alerts_.push_back(*alert);
+        };
         table.died = [](void *context, std::uint64_t agent) {
             static_cast<View *>(context)->died_.push_back(agent);
         };
@@ -337,6 +359,7 @@ class View
     void collect(bool is_keyframe, const Fields &params);
     void tell(bool is_keyframe, const Fields &params);
     void tell_cells(const Fields &params);
+    void tell_sight(const Fields &params);
 
     struct Gone {
         std::uint64_t id;
@@ -345,16 +368,18 @@ class View
 
     std::uint64_t world_, team_, stream_ = 0;
     std::uint32_t every_;
-    bool motion_;
+    bool motion_, sight_;
     fm_rect rect_; // that was asked for; width 0: all
     bool is_over_ = false, resumes_ = false, resumed_ = false;
-    bool starts_over_ = false; // until a message is good
+    bool starts_over_ = false; // it was subscribed to again, until enough messages were good
+    std::uint32_t good_ = 0;   // messages since then
     std::string moved_to_;
     fm_mirror mirror_;
     std::vector<std::uint64_t> before_, come_, moves_,
         died_; // kept, so that a tick costs no memory
     std::vector<Gone> gone_;
     std::vector<fm_mirror_ended> ends_;
+    std::vector<fm_mirror_alert> alerts_;
 };
 
 /// A session with a server.
@@ -462,10 +487,11 @@ class Client
     /// @param rect    the part that is wanted; nullptr: all
     /// @param every   at most one message in so many ticks
     /// @param motion  with how agents move: View::motion()
+    /// @param sight   with which cells are visible now: View::fog()
     View &subscribe(std::uint64_t world, std::uint64_t team = 0, const fm_rect *rect = nullptr,
-                    std::uint32_t every = 1, bool motion = false)
+                    std::uint32_t every = 1, bool motion = false, bool sight = false)
     {
-        views_.emplace_back(new View(world, team, rect, every, motion));
+        views_.emplace_back(new View(world, team, rect, every, motion, sight));
         View &view = *views_.back();
         ask(view);
         return view;
@@ -565,6 +591,9 @@ class Client
         }
         if (view.motion_) {
             params.set(FM_FIELD_MOTION, true);
+        }
+        if (view.sight_) {
+            params.set(FM_FIELD_SIGHT, true);
         }
         if (view.resumes_) {
             params.set(FM_FIELD_STREAM, view.stream_).set(FM_FIELD_SINCE, view.mirror_.tick);
@@ -688,15 +717,16 @@ class Client
     // Out of step with the server, or out of memory: the cure is a keyframe.
     void start_over(View &view)
     {
-        if (view.starts_over_) {
-            end(view, "the view is out of step with the server");
-            return;
-        }
         send_unsubscribe(view);
         forget_numbers(view);
+        if (view.starts_over_) {
+            end(view, "the server sent a keyframe or a delta that is none");
+            return;
+        }
         fm_mirror_fini(&view.mirror_);
         fm_mirror_init(&view.mirror_, 0, &View::ops(), &view);
         view.starts_over_ = true;
+        view.good_ = 0;
         ask(view);
     }
 
@@ -748,11 +778,12 @@ inline bool View::apply(fm_notification notification, const msgpack_object *para
     }
     moves_.clear();
     ends_.clear();
+    alerts_.clear();
     died_.clear();
     if (fm_mirror_apply(&mirror_, notification, params) != FM_OK) {
         return false;
     }
-    starts_over_ = false;
+    starts_over_ = starts_over_ && ++good_ < 64; // a server that goes on so would begin forever
     collect(is_keyframe, Fields(params));
     tell(is_keyframe, Fields(params));
     return true;
@@ -798,6 +829,23 @@ inline void View::tell_cells(const Fields &params)
     }
 }
 
+// A run continues at the beginning of the next row.
+inline void View::tell_sight(const Fields &params)
+{
+    const fm_numbers runs = fm_object_numbers(params.get(), "visible");
+    for (std::uint32_t i = 0; i + 3 < runs.count; i += 4) {
+        std::uint32_t x = static_cast<std::uint32_t>(fm_numbers_at(runs, i));
+        std::uint32_t y = static_cast<std::uint32_t>(fm_numbers_at(runs, i + 1));
+        std::uint32_t left = static_cast<std::uint32_t>(fm_numbers_at(runs, i + 2));
+        while (left > 0) {
+            const std::uint32_t count = std::min(left, rect().x + rect().width - x);
+            on_sight_changed(x, y++, count);
+            left -= count;
+            x = rect().x;
+        }
+    }
+}
+
 inline void View::tell(bool is_keyframe, const Fields &params)
 {
     const bool is_replaced = is_keyframe || params.has("rect");
@@ -806,6 +854,9 @@ inline void View::tell(bool is_keyframe, const Fields &params)
     }
     if (!is_replaced && on_cells_changed) {
         tell_cells(params);
+    }
+    if (!is_replaced && on_sight_changed && sight_) {
+        tell_sight(params);
     }
     for (std::size_t i = 0; on_left && i < gone_.size(); i++) {
         on_left(gone_[i].id, gone_[i].reason);
@@ -818,6 +869,9 @@ inline void View::tell(bool is_keyframe, const Fields &params)
     }
     for (std::size_t i = 0; on_order_ended && i < ends_.size(); i++) {
         on_order_ended(ends_[i]);
+    }
+    for (std::size_t i = 0; on_alerted && i < alerts_.size(); i++) {
+        on_alerted(alerts_[i]);
     }
     for (std::size_t i = 0; on_died && i < died_.size(); i++) {
         on_died(died_[i]);

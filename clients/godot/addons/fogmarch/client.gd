@@ -22,6 +22,7 @@ const Packer = preload("packer.gd")
 const Unpacker = preload("unpacker.gd")
 const View = preload("view.gd")
 const Follow = preload("follow.gd")
+const Message = preload("message.gd")
 
 const NOT_HERE = ["moved", "not_ready", "no_world"] # answers after which a world may still come
 
@@ -42,6 +43,9 @@ var trusted = null # an X509Certificate to trust; null: those that Godot trusts
 # there, and each command is carried out once. A client is on one node: a view whose world goes to another one, while other
 # views stay, ends, and its `moved_to` is the address for another client.
 var follow_ms = 30000 # 0: it does not
+# For how long a request is waited for, with all its repeats in a cluster; then it fails with the name "timeout". 0: for
+# ever.
+var timeout_ms = 30000
 var address = "" # of the server, as HOST:PORT
 var state = CLOSED
 var why = "" # why it is closed
@@ -53,10 +57,11 @@ var _host
 var _hello
 var _since
 var _last = 0 # the last id
-var _waiting = {} # id: [method, target, function, view or null, message]
+# id: {method, target, function, view (or null), message, since, is_refused (nothing was done)}
+var _waiting = {}
 var _token = ""
 var _follow = Follow.new()
-var _probing = {} # id: function; of the requests to a node that may be the right one
+var _probing = {} # id: [method, function]; of the requests to a node that may be the right one
 var _probed = 0 # which of the worlds that are sought it is asked for
 var _is_tried = false # such a node is connected, or about to be
 var _last_world = 0 # that a request has named
@@ -130,7 +135,8 @@ func _request(method, params, target, function, view):
 		params = params.duplicate()
 		params["command_id"] = _follow.command_id()
 	var message = [0, _last, method, [params]]
-	_waiting[_last] = [method, target, function, view, message]
+	_waiting[_last] = {"method": method, "target": target, "function": function, "view": view, "message": message,
+		"since": Port.now_ms(), "is_refused": false}
 	if state == OPEN or method == "hello":
 		_put(message)
 	elif state == CONNECTING: # what comes while it seeks is sent with the rest, when it has found
@@ -138,12 +144,14 @@ func _request(method, params, target, function, view):
 
 
 # Subscribes to what a team sees; 0: a player's own team, for others everything. `rect`: [x, y, width, height], or [].
-func subscribe(world, team = 0, rect = [], every = 1, sight = false):
+# `sight`: with which cells are visible; `motion`: with how agents move.
+func subscribe(world, team = 0, rect = [], every = 1, sight = false, motion = false):
 	var view = View.new()
 	view.every = every
 	view.world = world
 	view.team = team
 	view.has_sight = sight
+	view.has_motion = motion
 	view.asked = rect
 	_subscribe(view, rect, every, {})
 	return view
@@ -163,11 +171,15 @@ func _subscribe(view, rect, every, more):
 		params["rect"] = rect
 	if view.has_sight:
 		params["sight"] = true
+	if view.has_motion:
+		params["motion"] = true
 	for key in more:
 		params[key] = more[key]
 	view.subscription = 0
 	view.is_over = false
 	view.moved_to = ""
+	if view.asked_at < 0:
+		view.asked_at = Port.now_ms()
 	if not _living.has(view):
 		_living.push_back(view)
 	_to_subscribe.push_back([view, params])
@@ -189,6 +201,7 @@ func _on_subscribed(answer):
 	if answer["ok"]:
 		view.stream = answer["result"]["stream"]
 		view.resumed = answer["result"]["resumed"]
+		view.asked_at = -1
 		for look in _looks:
 			if look["view"] == view and look["id"] == -1:
 				_looks.erase(look)
@@ -249,7 +262,10 @@ func _process(_delta):
 
 # Sends what waits, reads what has come, emits the signals. Never waits.
 func update():
-	if state == CLOSED or (state == SEEKING and not _try_node()):
+	if state == CLOSED:
+		return
+	if state == SEEKING and not _try_node():
+		_expire()
 		return
 	_poll()
 	var status = _peer.get_status() # the numbers are those of StreamPeerTCP, over TLS as well
@@ -277,6 +293,21 @@ func update():
 		_flush()
 		_read()
 		_watch()
+	_expire()
+
+
+# Requests that have taken too long, with all their repeats. Subscribes are waited for: see _has_asked_long().
+func _expire():
+	if timeout_ms <= 0 or state == CONNECTING or state == CLOSED:
+		return
+	var now = Port.now_ms()
+	for id in _waiting.keys():
+		if _waiting.has(id) and _waiting[id]["view"] == null and now - _waiting[id]["since"] > timeout_ms:
+			_answer_with(id, "timeout", "no answer to %s within %d ms" % [_waiting[id]["method"], timeout_ms])
+
+
+func _answer_with(id, name, text):
+	_deliver(id, {"code": 0, "name": name, "message": text}, null)
 
 
 # A node that is frozen, or without power, does not disconnect.
@@ -356,31 +387,43 @@ func _take(message):
 
 func _is_answer(message):
 	return (typeof(message) == TYPE_ARRAY and message.size() == 4 and typeof(message[0]) == TYPE_INT and message[0] == 1 and
-		typeof(message[1]) == TYPE_INT and typeof(message[2]) in [TYPE_NIL, TYPE_DICTIONARY])
+		typeof(message[1]) == TYPE_INT and (message[2] == null or
+		(typeof(message[2]) == TYPE_DICTIONARY and Message.are_known(message[2]))))
 
 
 func _is_notification(message):
 	return (typeof(message) == TYPE_ARRAY and message.size() == 3 and typeof(message[0]) == TYPE_INT and message[0] == 2 and
 		typeof(message[1]) == TYPE_STRING and typeof(message[2]) == TYPE_ARRAY and message[2].size() == 1 and
-		typeof(message[2][0]) == TYPE_DICTIONARY)
+		typeof(message[2][0]) == TYPE_DICTIONARY and Message.are_known(message[2][0]))
 
 
 func _take_answer(message):
+	var method = "" # "": nobody waits for it
 	if _probing.has(message[1]):
-		var function = _probing[message[1]]
+		method = _probing[message[1]][0]
+	elif _waiting.has(message[1]):
+		method = _waiting[message[1]]["method"]
+	if message[2] == null and not Message.is_result(method, message[3]):
+		_end("the server answered %s with something else than its result" % method)
+		return
+	if _probing.has(message[1]):
+		var function = _probing[message[1]][1]
 		_probing.erase(message[1])
 		call(function, {"ok": message[2] == null, "error": message[2], "result": message[3], "id": message[1]})
 		return
-	if not _waiting.has(message[1]) or _has_moved(message[1], message[2]):
-		return
-	var waiting = _waiting[message[1]]
-	_waiting.erase(message[1])
-	if waiting[0] == "unsubscribe" and waiting[3] != null:
-		_views.erase(waiting[3].subscription)
-	if waiting[1] != null:
-		waiting[1].call(waiting[2], {"ok": message[2] == null, "error": message[2], "result": message[3]})
-	elif message[2] != null:
-		emit_signal("refused", waiting[0], message[2])
+	if _waiting.has(message[1]) and not _has_moved(message[1], message[2]):
+		_deliver(message[1], message[2], message[3])
+
+
+func _deliver(id, error, result):
+	var waiting = _waiting[id]
+	_waiting.erase(id)
+	if waiting["method"] == "unsubscribe" and waiting["view"] != null:
+		_views.erase(waiting["view"].subscription)
+	if waiting["target"] != null:
+		waiting["target"].call(waiting["function"], {"ok": error == null, "error": error, "result": result})
+	elif error != null:
+		emit_signal("refused", waiting["method"], error)
 
 
 func _on_hello(answer):
@@ -392,6 +435,8 @@ func _on_hello(answer):
 	_follow.settle(address, welcome)
 	for message in _early:
 		_put(message)
+	for id in _waiting: # on its way from now on: the game may have stood still
+		_waiting[id]["since"] = Port.now_ms()
 	_early = []
 	emit_signal("opened", self)
 
@@ -399,7 +444,11 @@ func _on_hello(answer):
 func _take_notification(name, params):
 	if name == "keyframe" or name == "delta":
 		var view = _view_of(params.get("subscription", 0))
-		if view != null and not view.is_over:
+		var wrong = "" if view == null or view.is_over else Message.what_is_wrong(view, name == "keyframe", params)
+		if wrong != "":
+			unsubscribe(view)
+			view.emit_signal("ended", view, "the server sent a keyframe or a delta that is none: " + wrong)
+		elif view != null and not view.is_over:
 			view.apply(name == "keyframe", params)
 	elif name == "idle": # the server checks whether the client is alive
 		_put([2, "ping", [{"time": params.get("time", 0)}]])
@@ -456,7 +505,7 @@ func _refuse(view, error):
 	var is_moved = name == "moved" and str(error.get("tcp", "")) != ""
 	if is_moved:
 		_end_moved(view, error)
-	elif _follows() and view.stream != 0 and (NOT_HERE.has(name) or FOR_NOW.has(name)):
+	elif _follows() and view.stream != 0 and not _has_asked_long(view) and (NOT_HERE.has(name) or FOR_NOW.has(name)):
 		_look_later(view, str(error.get("message", "")))
 	else:
 		_end_view(view, str(error.get("message", "")))
@@ -557,16 +606,23 @@ func _has_moved(id, error):
 	if error == null or not _follow.is_node or state != OPEN:
 		return false
 	var waiting = _waiting[id]
-	if waiting[3] != null and waiting[3].is_over:
+	var view = waiting["view"]
+	if view != null and (view.is_over or _has_asked_long(view)):
 		return false
-	var world = waiting[4][3][0].get("world", 0)
-	var is_late = waiting[3] != null and waiting[3].stream != 0 and NOT_HERE.has(error.get("name", ""))
+	var world = waiting["message"][3][0].get("world", 0)
+	var is_late = view != null and view.stream != 0 and NOT_HERE.has(error.get("name", ""))
 	if (error.get("name", "") != "moved" and not is_late) or not _may_go(world):
 		return false
-	waiting.push_back("refused") # it was not carried out
+	waiting["is_refused"] = true # it was not carried out
 	_follow.note_place(error)
 	_seek(world, str(error.get("message", "")))
 	return true
+
+
+# Nodes that have a view's world, as they say, may refuse it as `moved` for ever.
+func _has_asked_long(view):
+	var limit = follow_ms if view.stream != 0 else timeout_ms
+	return view.asked_at >= 0 and limit > 0 and Port.now_ms() - view.asked_at > limit
 
 
 # `was_told`: the node has said that the world is not there.
@@ -615,7 +671,7 @@ func _drop_node(reason, denies):
 
 func _probe(method, params, function):
 	_last += 1
-	_probing[_last] = function
+	_probing[_last] = [method, function]
 	_put([0, _last, method, [params]])
 
 
@@ -661,7 +717,7 @@ func _adopt_node():
 	var ids = _waiting.keys()
 	ids.sort()
 	for id in ids:
-		if _waiting[id][3] != null:
+		if _waiting[id]["view"] != null:
 			_waiting.erase(id) # it belongs to a view, which is subscribed to again
 	for view in _living.duplicate():
 		_subscribe_again(view)
@@ -680,9 +736,8 @@ func _subscribe_again(view):
 
 func _send_again(id):
 	var waiting = _waiting[id]
-	if waiting.has("refused") or not Follow.ONCE.has(waiting[0]):
-		waiting.erase("refused")
-		_put(waiting[4])
+	if waiting["is_refused"] or not Follow.ONCE.has(waiting["method"]):
+		waiting["is_refused"] = false
+		_put(waiting["message"])
 		return
-	var text = "connection lost: %s may have been carried out, or not" % waiting[0]
-	_take_answer([1, id, {"code": 0, "name": "io", "message": text}, null])
+	_answer_with(id, "io", "connection lost: %s may have been carried out, or not" % waiting["method"])

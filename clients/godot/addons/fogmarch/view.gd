@@ -47,13 +47,18 @@ var resumed = false # the server continued where a lost connection ended
 var is_over = false
 var moved_to = "" # of a view that is over: the node that has its world now, as HOST:PORT; "": none is known
 var asked = [] # the rectangle that was asked for
+var asked_at = -1 # when it was subscribed to, where that has not been done yet; -1: it has
 var tick = -1
 var x = 0 # the rectangle that is shown
 var y = 0
 var width = 0
 var height = 0
 var has_sight = false # it was subscribed with sight
-var agents = {} # id: {id, team, x, y, state, movement_class}, and tag (bytes) where one has a tag
+var has_motion = false # it was subscribed with motion
+# id: {id, team, x, y, state, movement_class}, and tag (bytes) where one has a tag. In a view with motion also `motion`,
+# where it is known: {heading, speed, waypoints}. Heading of the last step: 0 east, 1 south-east ... 7, 8 unknown; speed of
+# it in cells a tick, 0 unknown; waypoints: [[x, y], ...] in cells, where the middle of an own agent goes next.
+var agents = {}
 var buildings = {} # number: {number, team, x, y, width, height}
 
 var _looks = []
@@ -75,6 +80,11 @@ func terrain(at_x, at_y):
 # How many times the cost of open floor a known cell has.
 func cost(at_x, at_y):
 	return (look(at_x, at_y) >> 4) + 1
+
+
+# How an agent moves, in a view with motion; null: nothing is known.
+func motion(id):
+	return agents[id].get("motion") if agents.has(id) else null
 
 
 # HIDDEN, EXPLORED or VISIBLE; the last only in a view with sight.
@@ -116,6 +126,7 @@ func _replace(message, gone, come):
 			gone.push_back([id, 2])
 	_classify(message)
 	_write_tags(message)
+	_set_motions(message)
 	_see_all(message.get("visible", []))
 	_build(message.get("buildings", []))
 
@@ -130,6 +141,7 @@ func _change(message, gone, come):
 	_enter(message.get("enter", []), come, {})
 	_classify(message)
 	_write_tags(message)
+	_set_motions(message)
 	if message.has("buildings"):
 		_build(message["buildings"])
 	var moves = message.get("moved", [])
@@ -197,6 +209,19 @@ func _write_tags(message):
 		else:
 			agents[numbers[i]].erase("tag")
 		at += size
+
+
+# For each agent: id, heading, speed in thousandths, count of waypoints, and x, y of each in half cells.
+func _set_motions(message):
+	var numbers = message.get("motion", [])
+	var at = 0
+	while at < numbers.size():
+		var points = []
+		var end = at + 4 + 2 * numbers[at + 3]
+		for i in range(at + 4, end, 2):
+			points.push_back([numbers[i] / 2.0, numbers[i + 1] / 2.0])
+		agents[numbers[at]]["motion"] = {"heading": numbers[at + 1], "speed": numbers[at + 2] / 1000.0, "waypoints": points}
+		at = end
 
 
 # Runs of cells that are not visible and runs that are, in turn.

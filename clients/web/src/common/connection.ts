@@ -85,6 +85,7 @@ export function startPage(page: Page): void {
     try {
       client = await connect(url.value, {
         name: `fogmarch-web ${page.name}`,
+        timeoutMs: 0, // a long journal takes long to seek in; the pages show that they wait
         ...(token.value === "" ? {} : { token: token.value }),
       });
       if (mine !== generation) {
