@@ -202,6 +202,11 @@ async function plannersSideBySide() {
   const best = Math.min(...answers.map(({ expansions }) => expansions));
   const marked = await page.locator("#comparison td.least:nth-child(5)").allTextContents();
   assert.ok(marked.length > 0 && marked.every((text) => number(text.replace(" *", "")) === best));
+  // Where one number is marked, one that is written alike is marked, too.
+  for (let column = 3; column <= 9; column++) {
+    const texts = await page.locator(`#comparison td:nth-child(${column})`).allTextContents();
+    assert.ok(texts.every((text) => text.endsWith("*") || !texts.includes(`${text} *`)), texts.join("; "));
+  }
   // The cells of one search are shown on the map, and removed again.
   const cells = page.locator('#comparison tr[data-planner="dstar-lite"] button').first();
   await cells.click();

@@ -145,8 +145,8 @@ export class Compare {
   private rowOf(answer: Answer, i: number, least: ReadonlyMap<Cost, number>): HTMLElement {
     const isFound = answer.reason === "found";
     const numbers = COSTS.map(([name]) => {
-      const isLeast = isFound && answer[name] === least.get(name);
       const text = answer.reason === "unfit" ? "-" : written(name, answer[name]);
+      const isLeast = isFound && text === written(name, least.get(name)!); // numbers that look equal are
       return make("td", { class: isLeast ? "least" : "" }, isLeast ? `${text} *` : text);
     });
     const show = make("button", { type: "button", "aria-pressed": String(this.shown === i),
