@@ -132,6 +132,8 @@ def summary(pairs):
 
 
 def main():
+    if not 3 <= len(sys.argv) <= 6:
+        sys.exit(__doc__)
     build, path = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     wanted = int(sys.argv[3]) if len(sys.argv) > 3 else 3
     seconds = float(sys.argv[4]) if len(sys.argv) > 4 else 12

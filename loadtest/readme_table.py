@@ -114,6 +114,8 @@ def write(path, lines):
 
 
 def main():
+    if len(sys.argv) > 2 or sys.argv[1:2] in (["-h"], ["--help"]):
+        sys.exit(__doc__)
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "loadtest/results"
     runs = read(folder)
     names = [name for name, _ in ROWS]
