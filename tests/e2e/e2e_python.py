@@ -13,7 +13,7 @@ import sys
 import threading
 
 import msgpack
-from fogmarch_server import Server, run
+from fogmarch_server import PATIENCE, Server, run
 from mirror import Mirror
 
 CLIENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../clients/python")
@@ -142,6 +142,29 @@ def a_keyframe_names_those_that_have_left():
     assert mirror.left == []
     mirror.apply("keyframe", {**whole, "tick": 9, "agents": [2, 1, 3, 3, 0]})
     assert mirror.left == [1] and list(mirror.agents) == [2]
+
+
+def without_asyncio_as_with():
+    """Sight, motion, and what debug_subscribe() tells."""
+    with Server() as server:
+        other = server.connect()
+        world, (team, _), (base, far) = make_world(other, paused=True)
+        agents = other.call("agent.spawn", world=world, team=team, cells=base * 5)["agents"]
+        other.call("agent.order", world=world, agents=agents, kind="move", goal=far)
+        mirror = Mirror()
+        other.call("subscribe", world=world, team=team, sight=True, motion=True)
+        with fogmarch.connect_plain(f"127.0.0.1:{server.port}") as client:
+            view = client.view(world, team, sight=True, motion=True)
+            number = client.debug_subscribe(world=world, agent=agents[0])["subscription"]
+            for tick in range(1, 6):
+                client.world_step(world=world, ticks=1)
+                while mirror.tick is None or mirror.tick < tick:
+                    mirror.apply(*other.notification("keyframe", "delta"))
+                while view.mirror.tick < tick:
+                    view.next(PATIENCE)
+                assert shown(view.mirror) == mirror.state(), tick
+            told = [params for name, params in client.others if name == "debug"]
+            assert told and all(params["subscription"] == number for params in told), client.others
 
 
 class LastWords:
@@ -321,6 +344,6 @@ def a_stranger_to_the_protocol():
 
 
 if __name__ == "__main__":
-    run([mirrors_agree, lost_and_found, a_keyframe_names_those_that_have_left,
+    run([mirrors_agree, without_asyncio_as_with, lost_and_found, a_keyframe_names_those_that_have_left,
          a_node_that_ends_with_its_last_answer_is_left, a_program_in_a_cluster_ends_without_close, errors_and_ends,
          the_explorer_explores, the_patrol_follows_strangers, a_stranger_to_the_protocol])

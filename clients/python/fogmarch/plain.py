@@ -250,9 +250,10 @@ class PlainClient(PlainMethods):
                     raise
 
     def view(self, world: int, team: int | None = None, *, rect: list[int] | None = None,
-             every: int | None = None, motion: bool | None = None) -> PlainView:
-        """Subscribes to a view and waits for its first keyframe."""
-        wanted = {"world": world, "team": team, "every": every, "encoding": "dense",
+             every: int | None = None, motion: bool | None = None, sight: bool | None = None) -> PlainView:
+        """Subscribes to a view and waits for its first keyframe. `sight` adds which cells are visible,
+        `motion` how agents move."""
+        wanted = {"world": world, "team": team, "every": every, "encoding": "dense", "sight": sight,
                   "motion": motion}
         view = PlainView(self, {k: v for k, v in wanted.items() if v is not None}, rect)
         self._subscribing = True
