@@ -5,6 +5,8 @@
 
 #include "tests/support/crowd.h"
 
+#include "core/planners/goal_field.h"
+
 static crowd stage;
 
 #define CORRIDOR 24u // cells
@@ -92,6 +94,34 @@ static void teams_that_meet_stand(void **state)
     crowd_fini(&stage);
 }
 
+// With 4 neighbours there are two ways to begin with, both as short. One of another team stands in
+// the one that the search names: the unit goes the other way.
+static void one_in_the_way_is_passed(void **state)
+{
+    (void)state;
+    enum {
+        SIDE = 12
+    };
+    for (uint32_t i = 0; i < 2; i++) {
+        fm_world_rules rules = crowd_rules();
+        rules.connectivity = FM_CONNECT_4;
+        rules.steps = FM_STEPS_1;
+        rules.planner.ops = &fm_goal_field;
+        fm_grid *grid;
+        assert_int_equal(fm_grid_create(SIDE, SIDE, &fm_memory_libc, &grid), FM_OK);
+        crowd_init(&stage, &rules, grid);
+        uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
+        fm_cell in_the_way = i == 0 ? fm_cell_at(3, 2) : fm_cell_at(2, 3);
+        crowd_spawn_at(&stage, other, in_the_way);
+        uint32_t unit = crowd_spawn_at(&stage, team, fm_cell_at(2, 2));
+        crowd_order(&stage, unit, fm_cell_at(8, 8), FM_UNREACHABLE_NEAREST);
+        assert_int_equal(crowd_run(&stage, 1, 100), 12);
+        assert_int_equal(stage.ended[FM_END_ARRIVED], 1);
+        assert_int_equal(crowd_cell(&stage, 0), in_the_way);
+        crowd_fini(&stage);
+    }
+}
+
 // Four teams of all sizes on half of the ground, so close that most wait for somebody.
 static void a_press_of_teams(void **state)
 {
@@ -134,9 +164,8 @@ static void a_press_of_teams(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(teams_follow_each_other),
-        cmocka_unit_test(a_large_one_follows_others),
-        cmocka_unit_test(teams_that_meet_stand),
+        cmocka_unit_test(teams_follow_each_other), cmocka_unit_test(a_large_one_follows_others),
+        cmocka_unit_test(teams_that_meet_stand),   cmocka_unit_test(one_in_the_way_is_passed),
         cmocka_unit_test(a_press_of_teams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
