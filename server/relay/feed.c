@@ -57,6 +57,8 @@ struct fm_feed {
     bool has_moved;                       // the connection is no longer usable
     uint64_t retry_ns, wait_ns;
     uint64_t room_ns; // no view begins before this time
+    uint64_t out_ns;  // since when nothing more comes; 0: it goes on
+    double out_hz;
 };
 
 #define NO_REQUEST UINT64_MAX
@@ -255,7 +257,30 @@ static void show(fm_feed *feed, struct view *view, fm_notification notification,
 uint64_t fm_feed_shown_tick(const fm_feed *feed)
 {
     uint64_t delay = feed->hub->config->relay_delay_ticks;
+    if (feed->out_ns != 0) {
+        double since = (double)(fm_clock_now_ns() - feed->out_ns) / (double)FM_NS_PER_S;
+        double ticks = since * feed->out_hz;
+        delay -= ticks < (double)delay ? (uint64_t)ticks : delay;
+    }
     return feed->tick > delay ? feed->tick - delay : 0;
+}
+
+void fm_feed_run_out(fm_feed *feed, double tick_hz, uint64_t now_ns)
+{
+    if (feed->out_ns == 0) {
+        feed->out_ns = now_ns;
+        feed->out_hz = tick_hz;
+    }
+}
+
+void fm_feed_go_on(fm_feed *feed)
+{
+    feed->out_ns = 0;
+}
+
+bool fm_feed_has_run_out(const fm_feed *feed)
+{
+    return feed->out_ns != 0 && fm_feed_shown_tick(feed) == feed->tick;
 }
 
 static void show_held(fm_feed *feed, struct view *view)
@@ -455,7 +480,7 @@ static fm_status subscribe(fm_feed *feed, struct view *view)
 
 static void subscribe_to_wanted(fm_feed *feed, uint64_t now_ns)
 {
-    if (!fm_upstream_is_open(feed->upstream) || now_ns < feed->retry_ns) {
+    if (!fm_upstream_is_open(feed->upstream) || now_ns < feed->retry_ns || feed->has_ended) {
         return;
     }
     for (struct view *view = feed->views; view != NULL; view = view->next) {
@@ -614,7 +639,7 @@ void fm_feed_take(fm_feed *feed, fm_job *job)
 static void connect_where_there_is_need(fm_feed *feed, const char *address, uint64_t now_ns)
 {
     const char *place = feed->place[0] != '\0' ? feed->place : address;
-    if (feed->views != NULL && place != NULL && now_ns >= feed->retry_ns &&
+    if (feed->views != NULL && !feed->has_ended && place != NULL && now_ns >= feed->retry_ns &&
         fm_upstream_is_closed(feed->upstream) &&
         fm_upstream_connect(feed->upstream, place) != FM_OK) {
         wait_before_retry(feed);
@@ -635,6 +660,9 @@ void fm_feed_check(fm_feed *feed, const char *address, uint64_t now_ns)
     subscribe_to_wanted(feed, now_ns);
     for (struct view *view = feed->views; view != NULL; view = view->next) {
         show_held(feed, view);
+        if (feed->has_ended && view->held == NULL) {
+            answer(feed, view, FM_ERR_NO_WORLD); // nothing will come
+        }
     }
 }
 

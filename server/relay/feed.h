@@ -52,6 +52,18 @@ void fm_feed_note_tick(fm_feed *feed, uint64_t tick);
 /// The world has restarted at an earlier tick.
 void fm_feed_go_back(fm_feed *feed, uint64_t tick);
 
+/// The world has ended: nothing more comes, and what is held back is shown at the world's speed.
+/// Only the first of several calls counts.
+///
+/// @param tick_hz  greater than 0
+void fm_feed_run_out(fm_feed *feed, double tick_hz, uint64_t now_ns);
+
+/// The world is there after all.
+void fm_feed_go_on(fm_feed *feed);
+
+/// Whether it runs out, and all that was held back may be shown.
+bool fm_feed_has_run_out(const fm_feed *feed);
+
 /// The newest tick that may be shown.
 uint64_t fm_feed_shown_tick(const fm_feed *feed);
 

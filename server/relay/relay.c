@@ -20,6 +20,8 @@
 #define FORGET_NS       (10 * FM_NS_PER_S) // until a world that no source lists counts as gone
 #define TOKEN_SIZE      512u
 #define BACK_TICKS_MAX  64u // by which two reports of a world's tick may be out of order
+#define TICK_HZ_MIN     0.1 // a server may say anything
+#define TOLD_MAX        64u // changes of a world that are held back; more are merged
 
 // A source: a server that lists its worlds.
 struct source {
@@ -34,8 +36,17 @@ struct source {
     uint64_t named_ns; // when it was last named by another source; UINT64_MAX: by the settings
 };
 
+// What a world's server told of it besides its picture.
+struct told {
+    uint64_t tick; // of the world then, at least; 0 once it was shown
+    uint32_t teams;
+    bool paused;
+    double tick_hz, budget_ms;
+};
+
 struct world {
     struct world *next;
+    fm_relay *relay;
     fm_host *host;
     fm_feed *feed;
     uint64_t listed_by;   // sources, as bits
@@ -43,6 +54,8 @@ struct world {
     uint64_t listed_tick; // as last heard
     uint64_t unlisted_ns; // since when no source lists it; 0: listed, or no source is connected
     msgpack_sbuffer info; // of world.info
+    struct told told[TOLD_MAX]; // changes, oldest first: the last that may be shown, and later ones
+    uint32_t told_count;
 };
 
 struct fm_relay {
@@ -106,20 +119,72 @@ static void free_world(struct world *world)
     free(world);
 }
 
+// Before the first report may be shown, no team is there, and the world goes on at its speed.
+static void show_told(struct world *world, uint64_t tick)
+{
+    fm_host_summary *summary = &world->host->shared.summary;
+    uint32_t passed = 0;
+    while (passed + 1 < world->told_count && world->told[passed + 1].tick <= tick) {
+        passed++;
+    }
+    world->told_count -= passed;
+    memmove(world->told, world->told + passed, world->told_count * sizeof *world->told);
+    struct told *told = &world->told[0];
+    bool is_due = told->tick <= tick;
+    told->tick = is_due ? 0 : told->tick; // and stays so when the world goes back
+    summary->teams = is_due ? told->teams : 0;
+    summary->paused = is_due && told->paused;
+    summary->tick_hz = told->tick_hz;
+    summary->budget_ms = told->budget_ms;
+}
+
+// The world's summary is delayed like its picture.
+static void show_summary(struct world *world)
+{
+    fm_host_summary *summary = &world->host->shared.summary;
+    const fm_scene *scene = fm_scenes_find(world->host, FM_ALL_TEAMS);
+    bool is_live = scene != NULL && scene->live;
+    summary->tick = fm_feed_shown_tick(world->feed);
+    if (is_live && scene->tick > summary->tick) {
+        summary->tick = scene->tick;
+    }
+    if (world->relay->hub->config->relay_delay_ticks > 0) {
+        summary->agents = is_live ? (uint32_t)scene->load.agents : 0;
+    }
+    show_told(world, summary->tick);
+}
+
+// Two reports may be out of order: the later one counts as of the newest tick.
+static void take_told(struct world *world, struct told told)
+{
+    const struct told *last = world->told_count > 0 ? &world->told[world->told_count - 1] : NULL;
+    if (last != NULL && told.teams == last->teams && told.paused == last->paused &&
+        told.tick_hz == last->tick_hz && told.budget_ms == last->budget_ms) {
+        return;
+    }
+    told.tick = last != NULL && last->tick > told.tick ? last->tick : told.tick;
+    world->told_count -= world->told_count == TOLD_MAX;
+    world->told[world->told_count++] = told;
+}
+
 static void take_summary(struct world *world, const msgpack_object *entry)
 {
     uint64_t tick = fm_object_uint(entry, "tick", 0);
-    fm_host_summary *summary = &world->host->shared.summary;
     if (tick + BACK_TICKS_MAX < world->listed_tick) {
         fm_feed_go_back(world->feed, tick);
+        world->told_count = world->told_count > 0 && world->told[0].tick == 0;
     }
     world->listed_tick = tick;
     fm_feed_note_tick(world->feed, tick);
-    summary->agents = (uint32_t)fm_object_uint(entry, "agents", 0);
-    summary->teams = (uint32_t)fm_object_uint(entry, "teams", 0);
-    summary->paused = fm_object_bool(entry, "paused", false);
-    summary->tick_hz = fm_object_real(entry, "tick_hz", 0);
-    summary->budget_ms = fm_object_real(entry, "budget_ms", 0);
+    world->host->shared.summary.agents = (uint32_t)fm_object_uint(entry, "agents", 0);
+    take_told(world, (struct told){
+                         .tick = tick,
+                         .teams = (uint32_t)fm_object_uint(entry, "teams", 0),
+                         .paused = fm_object_bool(entry, "paused", false),
+                         .tick_hz = fm_object_real(entry, "tick_hz", 0),
+                         .budget_ms = fm_object_real(entry, "budget_ms", 0),
+                     });
+    show_summary(world);
 }
 
 static void add_world(struct source *source, const msgpack_object *info)
@@ -134,6 +199,7 @@ static void add_world(struct source *source, const msgpack_object *info)
         free(world);
         return;
     }
+    world->relay = relay;
     world->host = host;
     world->listed_by = UINT64_C(1) << source->index;
     world->used = source->index;
@@ -435,21 +501,6 @@ static void keep_whole_view(const fm_relay *relay, fm_host *host)
     }
 }
 
-// The world's summary is delayed like its picture.
-static void show_summary(const fm_relay *relay, struct world *world)
-{
-    fm_host_summary *summary = &world->host->shared.summary;
-    const fm_scene *scene = fm_scenes_find(world->host, FM_ALL_TEAMS);
-    bool is_live = scene != NULL && scene->live;
-    summary->tick = fm_feed_shown_tick(world->feed);
-    if (is_live && scene->tick > summary->tick) {
-        summary->tick = scene->tick;
-    }
-    if (relay->hub->config->relay_delay_ticks > 0) {
-        summary->agents = is_live ? (uint32_t)scene->load.agents : 0;
-    }
-}
-
 static void check_world(fm_relay *relay, struct world *world, uint64_t now_ns)
 {
     const char *node = fm_feed_node(world->feed);
@@ -459,7 +510,7 @@ static void check_world(fm_relay *relay, struct world *world, uint64_t now_ns)
     }
     keep_whole_view(relay, world->host);
     fm_feed_check(world->feed, find_place(relay, world), now_ns);
-    show_summary(relay, world);
+    show_summary(world);
 }
 
 static void check(fm_relay *relay)
@@ -473,9 +524,15 @@ static void check(fm_relay *relay)
     for (struct world *world = relay->worlds; world != NULL; world = next) {
         next = world->next;
         if (is_gone(relay, world, now_ns)) {
-            end_world(relay, world);
+            double tick_hz = world->host->shared.summary.tick_hz;
+            fm_feed_run_out(world->feed, tick_hz > TICK_HZ_MIN ? tick_hz : TICK_HZ_MIN, now_ns);
         } else {
-            check_world(relay, world, now_ns);
+            fm_feed_go_on(world->feed);
+        }
+        bool is_over = fm_feed_has_run_out(world->feed);
+        check_world(relay, world, now_ns); // shows what may be shown by now
+        if (is_over) {
+            end_world(relay, world);
         }
     }
 }

@@ -258,6 +258,55 @@ def delayed():
             until(lambda: metrics(port_file)["fogmarch_relay_held_bytes"] > 0, "what is held back")
 
 
+def besides_the_picture():
+    """What a delayed relay tells of a world besides its picture is as old as that: teams, speed, pause, and the end."""
+    delay = 100
+    with tempfile.TemporaryDirectory() as folder, Server(environment=TOKENS) as server:
+        admin = connect(server)
+        world, agents = make_war(admin, random.Random(seed()))
+        admin.call("world.step", world=world, ticks=30)
+        with Server("--relay-of", f"127.0.0.1:{server.port}", "--relay-token-file", token_file(folder),
+                    "--relay-delay-ticks", str(delay), environment=TOKENS) as relay:
+            until(lambda: knows(relay, world), "the world")
+            assert knows(relay, world)[0]["teams"] == 0, knows(relay, world)
+
+            def shows(tick, teams, paused, tick_hz):
+                wanted = {"tick": tick, "teams": teams, "paused": paused, "tick_hz": tick_hz}
+                for _ in range(2):  # the relay hears of changes within a second
+                    until(lambda: knows(relay, world)[0]["tick"] == tick, lambda: f"{tick}: {knows(relay, world)}")
+                    for entry in (knows(relay, world)[0], told(relay, world) | {"tick": tick}):
+                        assert {key: entry[key] for key in wanted} == wanted, entry
+                    time.sleep(1.2)
+
+            admin.call("world.step", world=world, ticks=delay)
+            shows(30, 2, True, 10)
+            admin.call("team.create", world=world)
+            admin.call("world.resume", world=world, tick_hz=20)
+            now = admin.call("world.pause", world=world)["tick"]
+            shows(now - delay, 2, True, 10)
+            now = admin.call("world.step", world=world, ticks=129 + delay - now)["tick"]
+            assert now - delay == 129
+            shows(129, 2, True, 10)
+            admin.call("agent.order", world=world, agents=agents, kind="move", goal=[5, 5])
+            now = admin.call("world.step", world=world, ticks=delay // 2)["tick"]
+            shows(now - delay, 3, True, 20)
+            view = View(relay, world=world, encoding="dense").at(1)
+            direct = View(server, world=world, encoding="dense").at(now - 1)
+            before = time.monotonic()
+            admin.call("world.destroy", world=world)
+            while not view.pump().over:
+                first = view.tick
+                entry = knows(relay, world)
+                passed = (time.monotonic() - before) * 20
+                assert first <= now - delay + passed, (first, passed)
+                assert not entry or (entry[0]["teams"], entry[0]["tick_hz"]) == (3, 20), entry
+                assert time.monotonic() < before + 60, "it does not end"
+                time.sleep(0.1)
+            assert (time.monotonic() - before) * 20 >= delay, "it ended too early"
+            assert view.state() == direct.state()  # the last of the battle was shown
+            until(lambda: not knows(relay, world), "the end")
+
+
 def march(admin, world, agents, there):
     """Agents that never stand still: each tick tells of all of them."""
     admin.call("agent.order", world=world, agents=agents, kind="move", goal=[there, there])
@@ -413,4 +462,4 @@ def over_tls():
             assert "certificate" in wary.log(), wary.log()
 
 
-run([relaying, delayed, little_room, coming_back, limits_that_pass, over_tls])
+run([relaying, delayed, besides_the_picture, little_room, coming_back, limits_that_pass, over_tls])
