@@ -509,8 +509,10 @@ static void next(fm_etcd *etcd, uint64_t deadline_ns)
         step(etcd);
         is_round = is_round || etcd->current == 0;
     }
-    if (is_round && fm_clock_now_ns() + PAUSE_MS * FM_NS_PER_MS < deadline_ns) {
-        (void)poll(NULL, 0, PAUSE_MS);
+    uint64_t now_ns = fm_clock_now_ns();
+    if (is_round && now_ns < deadline_ns) { // at most until then, rounded up
+        uint64_t left_ms = (deadline_ns - now_ns) / FM_NS_PER_MS + 1;
+        (void)poll(NULL, 0, left_ms < PAUSE_MS ? (int)left_ms : PAUSE_MS);
     }
 }
 
