@@ -14,6 +14,7 @@
 #define LOOK_OFTEN_MS  40u    // while worlds come or go
 #define SILENT_MS      1500u  // after which etcd counts as gone
 #define FULL_MS        5000u  // for which it counts as full: more than two writes
+#define REFUSED_MS     5000u  // for which it counts as refusing
 #define OVER_MS        20000u // for which a lost lease is shown, though the node joins again at once
 
 // ---- the lease ---------------------------------------------------------------------------------
@@ -517,12 +518,16 @@ const char *fm_cluster_state_advice(fm_cluster_state state)
     FM_UNREACHABLE();
 }
 
-// etcd reports that it is full only on writes, of which there are a few in a second. A node whose
+// etcd reports that it is full only on writes, of which there are a few in a second, and it may
+// refuse some requests and answer others. A node whose
 // lease was over has a new one some milliseconds after it has noticed, which nobody would see.
 static fm_cluster_state state_of(const fm_node *node, uint64_t now_ns)
 {
     if (now_ns - node->answered_ns > SILENT_MS * FM_NS_PER_MS) {
         return FM_CLUSTER_NO_MAJORITY;
+    }
+    if (node->refused_ns != 0 && now_ns - node->refused_ns < REFUSED_MS * FM_NS_PER_MS) {
+        return FM_CLUSTER_REFUSED;
     }
     if (node->full_ns != 0 && now_ns - node->full_ns < FULL_MS * FM_NS_PER_MS) {
         return FM_CLUSTER_QUOTA_FULL;
@@ -533,13 +538,16 @@ static fm_cluster_state state_of(const fm_node *node, uint64_t now_ns)
 
 static void note_state(fm_node *node)
 {
+    char refusal[FM_ETCD_ERROR_SIZE];
     uv_mutex_lock(&node->lock);
     fm_cluster_state before = node->state, state = state_of(node, fm_clock_now_ns());
     node->state = state;
+    memcpy(refusal, node->refusal, sizeof refusal);
     uv_mutex_unlock(&node->lock);
     if (state != before) {
         fm_log(state == FM_CLUSTER_GOOD ? FM_LOG_INFO : FM_LOG_WARNING, "state of the cluster",
                fm_log_text("state", fm_cluster_state_name(state)),
+               fm_log_text("reason", state == FM_CLUSTER_REFUSED ? refusal : ""),
                fm_log_text("what_to_do", fm_cluster_state_advice(state)));
     }
 }
@@ -712,6 +720,9 @@ bool fm_node_copy(fm_node *node, fm_node_directory *directory)
     *directory = node->directory;
     uint64_t now_ns = fm_clock_now_ns();
     directory->state = state_of(node, now_ns);
+    if (directory->state == FM_CLUSTER_REFUSED) { // others are answered meanwhile
+        memcpy(directory->error, node->refusal, sizeof directory->error);
+    }
     directory->term = node->term;
     directory->leases_lost = node->leases_lost;
     directory->lease_ms =

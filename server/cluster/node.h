@@ -24,7 +24,7 @@
 // replay: the source makes a keyframe where it stops, and does not wait for ready/W.
 //
 //   drain/NODE  incarnation: that process gives its worlds away and takes no more, as long as the
-//               key is there
+//               key says so
 //
 // The lease is counted from the moment at which its last successful renewal was sent, by the
 // monotonic clock.
@@ -114,6 +114,9 @@ typedef struct fm_node_world {
     X(FM_CLUSTER_NO_MAJORITY, "no_majority",                                                       \
       "etcd does not answer, or has no leader: bring a majority of its members back. Until then "  \
       "worlds stand still after 64 ticks, and nothing is answered; they continue by themselves")   \
+    X(FM_CLUSTER_REFUSED, "refused",                                                               \
+      "etcd refuses what this node asks, `error` has its words: look at cluster_user, its "        \
+      "password and its role in etcd, which needs /fogmarch/NAME/. Until then worlds stand still") \
     X(FM_CLUSTER_QUOTA_FULL, "quota_full",                                                         \
       "etcd's database is full: compact and defragment it, or raise its quota, then disarm its "   \
       "alarm (etcdctl compact, defrag, alarm disarm). Worlds stand still until then")              \
@@ -142,7 +145,7 @@ typedef struct fm_node_directory {
     bool is_whole;                  // all owners could be read: there was memory for them
     bool is_member;                 // this node's lease holds
     uint64_t asked_ns, looked_ns;   // when the read began and ended; 0: never
-    char error[FM_ETCD_ERROR_SIZE]; // why etcd did not answer; empty: it did
+    char error[FM_ETCD_ERROR_SIZE]; // why etcd did not answer, or what it refuses; empty: it did
     fm_cluster_state state;
     uint64_t tokens;   // revision of their last change
     uint64_t term;     // of etcd's leader: grows with each new one

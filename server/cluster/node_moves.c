@@ -137,7 +137,8 @@ static bool wish_move(fm_node *node, fm_node_world *world, const fm_node_entry *
 // Compares values, so that nothing is done twice, or after another change.
 static void put_compared(const fm_node *node, fm_writer *body, const struct node_wish *wanted)
 {
-    char number[24], move_key[FM_NODE_KEY_SIZE], owner_key[FM_NODE_KEY_SIZE];
+    char number[24], move_key[FM_NODE_KEY_SIZE], owner_key[FM_NODE_KEY_SIZE],
+        ready_key[FM_NODE_KEY_SIZE];
     snprintf(number, sizeof number, "%016" PRIx64, wanted->world);
     fm_node_key(node, move_key, sizeof move_key, "move", number);
     fm_node_key(node, owner_key, sizeof owner_key, "owner", number);
@@ -149,25 +150,10 @@ static void put_compared(const fm_node *node, fm_writer *body, const struct node
     if (is_move) {
         fm_etcd_request_put(body, move_key, wanted->heir, strlen(wanted->heir));
     } else {
+        fm_node_key(node, ready_key, sizeof ready_key, "ready", number);
         fm_etcd_request_delete(body, move_key, NULL);
-    }
-    fm_etcd_put(body, "]}");
-}
-
-// Of another process of that name nothing is taken back.
-static void put_drain(const fm_node *node, fm_writer *body, const struct node_wish *wanted)
-{
-    char key[FM_NODE_KEY_SIZE], value[24];
-    fm_node_key(node, key, sizeof key, "drain", wanted->node);
-    snprintf(value, sizeof value, "%016" PRIx64, wanted->incarnation);
-    if (wanted->kind == NODE_WISH_DRAIN) {
-        fm_etcd_put(body, "{\"success\":[");
-        fm_etcd_request_put(body, key, value, strlen(value));
-    } else {
-        fm_etcd_put(body, "{\"compare\":[");
-        fm_etcd_compare_value(body, key, value);
-        fm_etcd_put(body, "],\"success\":[");
-        fm_etcd_request_delete(body, key, NULL);
+        fm_etcd_put(body, ",");
+        fm_etcd_request_delete(body, ready_key, NULL);
     }
     fm_etcd_put(body, "]}");
 }
@@ -177,23 +163,86 @@ static bool is_about_drain(const struct node_wish *wanted)
     return wanted->kind == NODE_WISH_DRAIN || wanted->kind == NODE_WISH_UNDRAIN;
 }
 
-// @return false: etcd does not answer, and it is to be tried again. Moves are not: who asked
-// for them sees that they do not begin
-static bool carry_out(fm_node *node, const struct node_wish *wanted)
+// The revision at which drain/NODE was written last; what it says.
+static fm_etcd_outcome read_drain(fm_node *node, const char *key, int64_t *revision,
+                                  uint64_t *incarnation)
 {
     fm_writer body = fm_writer_init(&fm_memory_libc);
-    if (is_about_drain(wanted)) {
-        put_drain(node, &body, wanted);
-    } else {
-        put_compared(node, &body, wanted);
-    }
+    fm_etcd_put(&body, "{\"success\":[");
+    fm_etcd_request_get(&body, key);
+    fm_etcd_put(&body, "]}");
     json_t *answer;
     fm_etcd_outcome outcome = fm_node_call(node, "kv/txn", &body, &answer);
     if (outcome == FM_ETCD_DONE) {
+        size_t size;
+        char *value = fm_etcd_response_value(answer, 0, &size);
+        *revision = fm_etcd_response_revision(answer, 0);
+        *incarnation = value == NULL ? 0 : strtoull(value, NULL, 16);
+        bool is_known = value != NULL || !fm_etcd_response_has(answer, 0);
+        outcome = is_known ? outcome : FM_ETCD_UNREACHABLE; // out of memory
+        free(value);
         json_decref(answer);
     }
     fm_writer_fini(&body);
-    return outcome != FM_ETCD_UNREACHABLE || !is_about_drain(wanted);
+    return outcome;
+}
+
+// Writes only over what it has read, and always: a late copy of an earlier change then finds
+// another revision. So the end of a drain is an entry, too. Of another process of that name nothing
+// is taken back.
+// @return false: etcd does not answer, or somebody has changed it meanwhile: to be tried again
+static bool write_drain(fm_node *node, const struct node_wish *wanted)
+{
+    char key[FM_NODE_KEY_SIZE], value[24] = "0";
+    int64_t revision;
+    uint64_t incarnation;
+    fm_node_key(node, key, sizeof key, "drain", wanted->node);
+    fm_etcd_outcome outcome = read_drain(node, key, &revision, &incarnation);
+    if (outcome != FM_ETCD_DONE) {
+        return outcome == FM_ETCD_REFUSED;
+    }
+    if (wanted->kind == NODE_WISH_DRAIN) {
+        snprintf(value, sizeof value, "%016" PRIx64, wanted->incarnation);
+    } else if (incarnation != 0 && incarnation != wanted->incarnation) {
+        return true;
+    }
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    fm_etcd_put(&body, "{\"compare\":[");
+    fm_etcd_compare_written(&body, key, revision);
+    fm_etcd_put(&body, "],\"success\":[");
+    fm_etcd_request_put(&body, key, value, strlen(value));
+    fm_etcd_put(&body, "]}");
+    json_t *answer;
+    outcome = fm_node_call(node, "kv/txn", &body, &answer);
+    bool is_over = outcome == FM_ETCD_REFUSED;
+    if (outcome == FM_ETCD_DONE) {
+        is_over = fm_etcd_succeeded(answer);
+        json_decref(answer);
+    }
+    fm_writer_fini(&body);
+    return is_over;
+}
+
+// Moves are not tried again: who asked for them sees that they do not begin.
+static void write_move(fm_node *node, const struct node_wish *wanted)
+{
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    put_compared(node, &body, wanted);
+    json_t *answer;
+    if (fm_node_call(node, "kv/txn", &body, &answer) == FM_ETCD_DONE) {
+        json_decref(answer);
+    }
+    fm_writer_fini(&body);
+}
+
+// @return false: it is to be tried again
+static bool carry_out(fm_node *node, const struct node_wish *wanted)
+{
+    if (is_about_drain(wanted)) {
+        return write_drain(node, wanted);
+    }
+    write_move(node, wanted);
+    return true;
 }
 
 // Unless there is a later one of the kind.

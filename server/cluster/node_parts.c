@@ -26,6 +26,9 @@ fm_etcd_outcome fm_node_call(fm_node *node, const char *path, const fm_writer *b
     node->answered_ns = outcome == FM_ETCD_UNREACHABLE ? node->answered_ns : fm_clock_now_ns();
     if (outcome == FM_ETCD_REFUSED && strstr(error, "space exceeded") != NULL) {
         node->full_ns = fm_clock_now_ns();
+    } else if (outcome == FM_ETCD_REFUSED && strstr(error, "lease not found") == NULL) {
+        node->refused_ns = fm_clock_now_ns();
+        memcpy(node->refusal, error, sizeof error);
     } else if (outcome == FM_ETCD_DONE && strcmp(path, "kv/put") == 0) {
         node->full_ns = 0;
     }

@@ -17,9 +17,9 @@
 // What the node's thread is to write into etcd.
 typedef enum node_wish_kind {
     NODE_WISH_MOVE,    // move/W
-    NODE_WISH_FORGET,  // the same, away
+    NODE_WISH_FORGET,  // the same, and ready/W, away
     NODE_WISH_DRAIN,   // drain/NODE
-    NODE_WISH_UNDRAIN, // the same, away
+    NODE_WISH_UNDRAIN, // the same: 0
 } node_wish_kind;
 
 struct node_wish {
@@ -50,15 +50,17 @@ struct fm_node {
     uint32_t wish_count;
     struct node_destroyed destroyed[FM_NODE_DESTROYED_MAX]; // the last ones, in a ring
     uint32_t destroyed_next;
-    bool is_draining;              // since before the directory says so
-    bool is_ending;                // it drains for good
-    uint64_t drain_noted_ns;       // when is_draining was set here; 0: the directory said so
-    bool is_moving;                // worlds come or go: the directory is read more often
-    uint64_t worlds, agents, load; // of this node
-    uint64_t answered_ns;          // when etcd answered last
-    uint64_t full_ns;              // when it last reported that it is full; 0: never
-    uint64_t term;                 // of its leader
-    uint64_t sure_until_ns;        // that the lease holds
+    bool is_draining;                 // since before the directory says so
+    bool is_ending;                   // it drains for good
+    uint64_t drain_noted_ns;          // when is_draining was set here; 0: the directory said so
+    bool is_moving;                   // worlds come or go: the directory is read more often
+    uint64_t worlds, agents, load;    // of this node
+    uint64_t answered_ns;             // when etcd answered last
+    uint64_t full_ns;                 // when it last reported that it is full; 0: never
+    uint64_t refused_ns;              // when it last refused anything else; 0: never
+    char refusal[FM_ETCD_ERROR_SIZE]; // its words
+    uint64_t term;                    // of its leader
+    uint64_t sure_until_ns;           // that the lease holds
     uint64_t leases_lost;
     uint64_t lost_ns; // when the last one was; 0: never
     fm_cluster_state state;

@@ -173,17 +173,19 @@ fm_status fm_world_log_follow(fm_world_log_store *store, uint64_t number, const 
 fm_status fm_world_log_follow_ready(fm_world_log_follower *follower, char *error)
 {
     struct log_taking *taking = &follower->taking;
-    char key[FM_WORLD_LOG_KEY_SIZE];
+    char key[FM_WORLD_LOG_KEY_SIZE], move_key[FM_WORLD_LOG_KEY_SIZE];
     fm_world_log_key(taking->store, key, FM_WORLD_LOG_READY_KEY, taking->number);
+    fm_world_log_key(taking->store, move_key, FM_WORLD_LOG_MOVE_KEY, taking->number);
     fm_writer body = fm_writer_init(&fm_memory_libc);
-    fm_etcd_put(&body, "{");
-    fm_etcd_put_text(&body, "key", key);
-    fm_etcd_put(&body, ",");
-    fm_etcd_put_text(&body, "value", follower->mine);
-    fm_etcd_put(&body, "}");
+    // A late copy finds that the move is over, and leaves nothing behind.
+    fm_etcd_put(&body, "{\"compare\":[");
+    fm_etcd_compare_value(&body, move_key, follower->mine);
+    fm_etcd_put(&body, "],\"success\":[");
+    fm_etcd_request_put(&body, key, follower->mine, strlen(follower->mine));
+    fm_etcd_put(&body, "]}");
     json_t *answer;
     fm_status status = FM_ERR_IO;
-    if (fm_world_log_call(taking->etcd, "kv/put", &body, &answer, error) == FM_ETCD_DONE) {
+    if (fm_world_log_call(taking->etcd, "kv/txn", &body, &answer, error) == FM_ETCD_DONE) {
         json_decref(answer);
         status = FM_OK;
     }

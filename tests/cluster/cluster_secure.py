@@ -1,7 +1,7 @@
 """etcd with mutual TLS, users and passwords.
 
 Goal    a node with certificate and password works like any other, even after etcd has lost its token; with a wrong
-        password or an untrusted certificate it does not join and says why; --check-config reports settings that do
+        password, a user without keys or an untrusted certificate it does not join and says why; --check-config reports settings that do
         not fit together.
 Method  one member of real etcd on loopback, with certificates made here and a user with access to the cluster's
         keys only.
@@ -76,7 +76,7 @@ class SecureEtcd:
     def make_users(self):
         def text(value):
             return base64.b64encode(value.encode()).decode()
-        for name in ("root", "fogmarch"):
+        for name in ("root", "fogmarch", "guest"):  # guest has no keys
             self.ask("auth/user/add", name=name, password=PASSWORD)
             self.ask("auth/role/add", name=name)
             self.ask("auth/user/grant", user=name, role=name)
@@ -88,14 +88,14 @@ class SecureEtcd:
         self.process.kill()
         self.process.wait()
 
-    def flags(self, certificate="node", ca="member", password=PASSWORD):
+    def flags(self, certificate="node", ca="member", password=PASSWORD, user="fogmarch"):
         path = self.path(f"password-{len(password)}")
         with open(path, "w", encoding="utf-8") as file:
             file.write(password + "\n")
         return ["--cluster-ca-file", self.path(ca, "certificate.pem"),
                 "--cluster-certificate", self.path(certificate, "certificate.pem"),
                 "--cluster-key", self.path(certificate, "key.pem"),
-                "--cluster-user", "fogmarch", "--cluster-password-file", path]
+                "--cluster-user", user, "--cluster-password-file", path]
 
     def __enter__(self):
         return self
@@ -107,6 +107,17 @@ class SecureEtcd:
 
 def is_member(client):
     return client.call("cluster.status")["member"]
+
+
+def says(client, reason, state):
+    status = client.call("cluster.status")
+    return reason in status["error"] and status["state"] == state
+
+
+def printed_status(node):
+    program = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
+    return subprocess.run([program, "cluster", "status", "--connect", f"127.0.0.1:{node.port}"], capture_output=True,
+                          text=True).stdout
 
 
 def all_of_it():
@@ -130,15 +141,18 @@ def all_of_it():
             until(lambda: is_member(client), node.log)
         finally:
             node.close()
-        for reason, flags in (("authentication failed", etcd.flags(password="wrong")),
-                              ("no member can be reached", etcd.flags(ca="stranger")),
-                              ("no answer", etcd.flags(certificate="stranger"))):
+        for reason, state, words, flags in (
+                ("authentication failed", "refused", "etcd refuses what this node asks", etcd.flags(password="wrong")),
+                ("permission denied", "refused", "etcd refuses what this node asks", etcd.flags(user="guest")),
+                ("no member can be reached", "no_majority", "etcd does not answer", etcd.flags(ca="stranger")),
+                ("no answer", "no_majority", "etcd does not answer", etcd.flags(certificate="stranger"))):
             node = Node(etcd, "b", *flags)
             try:
                 client = node.connect()
-                until(lambda: reason in client.call("cluster.status")["error"],
-                      lambda: f"{reason}: {client.call('cluster.status')}")
+                until(lambda: says(client, reason, state), lambda: f"{reason}: {client.call('cluster.status')}")
                 assert not is_member(client)
+                shown = until(lambda: reason in (text := printed_status(node)) and text, lambda: printed_status(node))
+                assert words in shown, shown
             finally:
                 node.close()
 

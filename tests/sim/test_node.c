@@ -39,6 +39,7 @@ static uint64_t look_count;            // looks that have begun
 static _Atomic bool has_no_memory;     // for keys and values in answers
 static uint64_t released = UINT64_MAX; // up to this look: later ones wait for their answers
 static uint32_t looks_at_end;          // that begin before the answer to the end of a world comes
+static json_t *last_write;             // the last transaction that wrote or removed something
 
 fm_status __wrap_fm_etcd_create(const fm_etcd_access *access, fm_etcd **out);
 void __wrap_fm_etcd_destroy(fm_etcd *etcd);
@@ -113,6 +114,11 @@ fm_etcd_outcome __wrap_fm_etcd_call(fm_etcd *etcd, const char *path, const fm_wr
             uv_cond_wait(&looked, &lock);
         }
     }
+    if (strcmp(path, "kv/txn") == 0 &&
+        (ends || memmem(body->data, body->size, "requestPut", 10) != NULL)) {
+        json_decref(last_write);
+        last_write = json_incref(request);
+    }
     uv_mutex_unlock(&lock);
     json_decref(request);
     return FM_ETCD_DONE;
@@ -176,6 +182,8 @@ static int tear_down(void **state)
     fm_node_destroy(node);
     fm_world_log_store_destroy(store);
     munmap(sim_etcd, sizeof *sim_etcd);
+    json_decref(last_write);
+    last_write = NULL;
     uv_cond_destroy(&looked);
     uv_mutex_destroy(&lock);
     return 0;
@@ -465,6 +473,85 @@ static void a_world_that_is_destroyed_here_is_forgotten_at_once(void **state)
 
 // The work of one look at `count` worlds of this node, as many of another one, and as many of one
 // that is dead.
+// ---- changes that arrive late ------------------------------------------------------------------
+
+// Of what the node's thread has written last.
+static json_t *copy_of_last_write(void)
+{
+    uv_mutex_lock(&lock);
+    json_t *copy = json_deep_copy(last_write);
+    uv_mutex_unlock(&lock);
+    assert_non_null(copy);
+    return copy;
+}
+
+static void arrive_late(json_t *write)
+{
+    int code;
+    uv_mutex_lock(&lock);
+    json_decref(sim_etcd_answer("kv/txn", write, false, &code));
+    uv_mutex_unlock(&lock);
+    json_decref(write);
+}
+
+static json_t *set_draining(bool drains)
+{
+    fm_node_entry entry;
+    char error[FM_ETCD_ERROR_SIZE];
+    assert_int_equal(fm_node_set_draining(node, ME, drains, &entry, error), FM_OK);
+    wait_for_look();
+    wait_for_look();
+    assert_true(fm_node_is_draining(node) == drains);
+    return copy_of_last_write();
+}
+
+static void a_late_drain_changes_nothing(void **state)
+{
+    (void)state;
+    wait_for_look();
+    json_t *first = set_draining(true);
+    json_t *second = set_draining(false);
+    arrive_late(first);
+    wait_for_look();
+    assert_false(fm_node_is_draining(node));
+    json_t *third = set_draining(true);
+    arrive_late(second);
+    wait_for_look();
+    assert_true(fm_node_is_draining(node));
+    json_decref(third);
+}
+
+static bool has_key(const char *format)
+{
+    uv_mutex_lock(&lock);
+    bool has = sim_etcd_find(format, WORLD) != NULL;
+    uv_mutex_unlock(&lock);
+    return has;
+}
+
+static void put_move_key(const char *kind, const char *heir)
+{
+    char name[SIM_ETCD_KEY_SIZE];
+    snprintf(name, sizeof name, "/fogmarch/" SIM_ETCD_CLUSTER "/%s/%016" PRIx64, kind, WORLD);
+    uv_mutex_lock(&lock);
+    sim_etcd_put(name, heir, strlen(heir), 0);
+    uv_mutex_unlock(&lock);
+}
+
+static void a_move_that_is_given_up_leaves_nothing(void **state)
+{
+    (void)state;
+    char heir[FM_CLUSTER_OWNER_MAX];
+    enter_own();
+    fm_world_log_owner_text(heir, 2, "gone", 9);
+    put_move_key("ready", heir);
+    put_move_key("move", heir);
+    wait_for_look();
+    wait_for_look();
+    assert_false(has_key(FM_WORLD_LOG_MOVE_KEY));
+    assert_false(has_key(FM_WORLD_LOG_READY_KEY));
+}
+
 static uint64_t work_of_a_look(uint64_t count)
 {
     (void)set_up(NULL);
@@ -518,6 +605,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_world_that_is_destroyed_here_is_forgotten_at_once, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_late_drain_changes_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_move_that_is_given_up_leaves_nothing, set_up, tear_down),
         cmocka_unit_test(a_look_grows_with_the_worlds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,12 +64,18 @@ static void print_worlds(fm_numbers worlds)
 // Prints what is wrong with the cluster as a whole, and what to do.
 static void print_state(const msgpack_object *status)
 {
-    char error[FM_ERROR_TEXT_SIZE], cluster[65], node[65];
+    char error[FM_ERROR_TEXT_SIZE], cluster[65], node[65], state[32];
     fm_object_text(status, "error", error, sizeof error);
     fm_object_text(status, "cluster", cluster, sizeof cluster);
     fm_object_text(status, "node", node, sizeof node);
+    fm_object_text(status, "state", state, sizeof state);
     printf("Cluster %s, as node %s sees it.\n", cluster, node);
-    if (error[0] != '\0') {
+    if (strcmp(state, "refused") == 0) {
+        printf("etcd refuses what this node asks: %s.\n"
+               "  Its worlds stand still, and others take them when its lease is over. Look at\n"
+               "  cluster_user, the file of its password, and 'etcdctl user get' and 'role get'.\n",
+               error);
+    } else if (error[0] != '\0') {
         printf("etcd does not answer: %s.\n"
                "  Worlds stand still until a majority of its members answers. Look at them with\n"
                "  'etcdctl endpoint status'; with the quota full, compact and defragment them.\n",

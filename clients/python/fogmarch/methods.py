@@ -677,9 +677,9 @@ ClusterStatus = TypedDict('ClusterStatus', {
     'node': str,
     # whether its lease holds: else others may have its worlds
     'member': bool,
-    # why etcd did not answer last; empty: it did
+    # why etcd did not answer last, or what it refuses; empty: it did
     'error': str,
-    # good, or what is wrong: no_majority, quota_full, lease_over
+    # good, or what is wrong: no_majority, refused, quota_full, lease_over
     'state': str,
     # then: a sentence for operators; else empty
     'what_to_do': str,
