@@ -2,7 +2,7 @@
 """What many small worlds cost: matches of two players that run beside each other on one server.
 
     PYTHONPATH=clients/python loadtest/worlds.py [--build DIR] [--worlds N] [--units N] [--side N]
-                                                 [--workers N] [--seconds S] [--output FILE]
+                                                 [--workers N] [--seconds S] [--seed N] [--output FILE]
 
 Makes N worlds (generator skirmish, two players, one unit per cell, 10 Hz), gives each player half of the units, and
 orders every player's units to a new place every two seconds (`spread`). The client keeps to one connection and asks
@@ -36,7 +36,7 @@ def rss_bytes(pid):
 
 def make(client, number, options):
     world = client.world_create(name=f"match-{number}", generator="skirmish", width=options.side, height=options.side,
-                                players=2, seed=number, occupancy="exclusive", tick_hz=10)["world"]
+                                players=2, seed=options.seed + number, occupancy="exclusive", tick_hz=10)["world"]
     bases = client.world_info(world=world)["bases"]
     players = []
     for player in range(2):
@@ -73,7 +73,8 @@ def measure(client, pid, options):
     answers_ms.sort()
     medians = sorted(world["tick_ms"]["p50"] for world in stats)
     return {
-        "worlds": options.worlds, "units": options.units, "side": options.side, "seconds": round(seconds, 1),
+        "worlds": options.worlds, "units": options.units, "side": options.side, "seed": options.seed,
+        "seconds": round(seconds, 1),
         "moves_per_second": round(sum(world["moves"] for world in stats) * 10 * options.worlds / ticks),
         "server_cpus": round(cpu / seconds, 3),
         "tick_ms_p50": medians[len(medians) // 2],
@@ -95,9 +96,10 @@ def main():
     parser.add_argument("--side", type=int, default=96)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--seed", type=int, default=1, help="of the maps and of the orders' goals")
     parser.add_argument("--output")
     options = parser.parse_args()
-    random.seed(1)
+    random.seed(options.seed)
     with tempfile.TemporaryDirectory(prefix="fogmarch-") as folder:
         port = pathlib.Path(folder) / "port"
         server = subprocess.Popen([os.path.join(options.build, "bin/fogmarchd"), "--listen", "127.0.0.1:0",
