@@ -12,16 +12,19 @@
 #include "core/world/world_parts.h"
 
 // Calls a function for every cell of a rectangle on the map.
-typedef void cell_fn(fm_world *world, fm_cell cell, uint32_t place, const fm_building *building);
+typedef void cell_fn(fm_edits *edits, fm_cell cell, uint32_t place, const fm_building *building);
 
 static void for_each_cell(fm_world *world, const fm_building *building, cell_fn *visit)
 {
     fm_rect rect = building->rect;
+    fm_edits edits;
+    fm_edits_begin(&edits, world);
     for (uint32_t y = 0; y < rect.height; y++) {
         for (uint32_t x = 0; x < rect.width; x++) {
-            visit(world, fm_cell_at(rect.x + x, rect.y + y), y * rect.width + x, building);
+            visit(&edits, fm_cell_at(rect.x + x, rect.y + y), y * rect.width + x, building);
         }
     }
+    fm_edits_end(&edits);
 }
 
 static void note_digest(fm_world *world, const fm_building *building, uint32_t kind)
@@ -31,11 +34,11 @@ static void note_digest(fm_world *world, const fm_building *building, uint32_t k
 }
 
 // The owner knows its own buildings at once, seen or not.
-static void notify_owner(fm_world *world, fm_cell cell, uint32_t place, const fm_building *building)
+static void notify_owner(fm_edits *edits, fm_cell cell, uint32_t place, const fm_building *building)
 {
     (void)place;
     if (building->team != FM_ALL_TEAMS) {
-        fm_knowledge_learn(fm_team_of(world, building->team)->knowledge, cell);
+        fm_knowledge_learn(fm_team_of(edits->world, building->team)->knowledge, cell);
     }
 }
 
@@ -106,12 +109,12 @@ static fm_status check_build(const fm_world *world, const fm_command *command,
                                                                              : FM_OK;
 }
 
-static void raise(fm_world *world, fm_cell cell, uint32_t place, const fm_building *building)
+static void raise(fm_edits *edits, fm_cell cell, uint32_t place, const fm_building *building)
 {
-    struct fm_world_map *map = fm_world_edit_map(world);
+    struct fm_world_map *map = fm_world_edit_map(edits->world);
     size_t i = fm_grid_index(map->grid, cell);
     building->under[place] = map->grid->terrain[i];
-    fm_edits_set_cell(world, cell, FM_TERRAIN_BUILDING, map->grid->cost[i]);
+    fm_edits_set_cell(edits, cell, FM_TERRAIN_BUILDING, map->grid->cost[i]);
     fm_buildings_seen_note(&map->buildings_shown, &map->buildings, cell);
 }
 
@@ -144,11 +147,11 @@ void fm_construction_build(fm_world *world, const fm_command *command, fm_comman
     result->building = building->id;
 }
 
-static void restore(fm_world *world, fm_cell cell, uint32_t place, const fm_building *building)
+static void restore(fm_edits *edits, fm_cell cell, uint32_t place, const fm_building *building)
 {
-    struct fm_world_map *map = fm_world_edit_map(world);
+    struct fm_world_map *map = fm_world_edit_map(edits->world);
     uint8_t cost = map->grid->cost[fm_grid_index(map->grid, cell)];
-    fm_edits_set_cell(world, cell, (fm_terrain)building->under[place], cost);
+    fm_edits_set_cell(edits, cell, (fm_terrain)building->under[place], cost);
     fm_buildings_seen_note(&map->buildings_shown, &map->buildings, cell);
 }
 

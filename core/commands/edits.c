@@ -88,21 +88,65 @@ fm_status fm_edits_reserve(fm_world *world, uint64_t cell_count, bool becomes_we
     return FM_OK;
 }
 
-bool fm_edits_set_cell(fm_world *world, fm_cell cell, fm_terrain terrain, uint8_t cost)
+void fm_edits_begin(fm_edits *edits, fm_world *world)
 {
+    edits->world = world;
+    edits->count = 0;
+}
+
+void fm_edits_end(fm_edits *edits)
+{
+    for (uint32_t team = 1; edits->count > 0 && team <= fm_world_team_count(edits->world); team++) {
+        fm_knowledge *knowledge = fm_team_of(edits->world, team)->knowledge;
+        fm_knowledge_note_edits(knowledge, edits->words, edits->count);
+    }
+    edits->count = 0;
+}
+
+// Who sees everything sees each edit at once, also one that another of the same command undoes.
+static void notify_omniscient(fm_world *world, fm_cell cell, fm_terrain before)
+{
+    for (uint32_t team = 1; team <= fm_world_team_count(world); team++) {
+        fm_knowledge_note_edit(fm_team_of(world, team)->knowledge, cell, before);
+    }
+}
+
+static void note_for_teams(fm_edits *edits, fm_cell cell, fm_terrain before)
+{
+    uint32_t y = fm_cell_y(cell), word = fm_cell_x(cell) / 64, bit = fm_cell_x(cell) % 64;
+    const fm_edited_word *last = edits->count == 0 ? NULL : &edits->words[edits->count - 1];
+    if (last == NULL || last->y != y || last->word != word || (last->mask >> bit & 1) != 0) {
+        if (edits->count == FM_EDITS_WORDS_MAX) {
+            fm_edits_end(edits);
+        }
+        fm_edited_word *next = &edits->words[edits->count++];
+        next->y = y;
+        next->word = word;
+        next->mask = 0;
+    }
+    fm_edited_word *edited = &edits->words[edits->count - 1];
+    edited->mask |= UINT64_C(1) << bit;
+    edited->terrain_before[bit] = (uint8_t)before;
+}
+
+bool fm_edits_set_cell(fm_edits *edits, fm_cell cell, fm_terrain terrain, uint8_t cost)
+{
+    fm_world *world = edits->world;
     fm_grid *grid = fm_world_edit_map(world)->grid;
     struct fm_world_interval *interval = fm_world_edit_interval(world);
-    uint32_t class_count = fm_world_rules_get(world)->class_count;
+    const fm_world_rules *rules = fm_world_rules_get(world);
     fm_terrain before = (fm_terrain)grid->terrain[fm_grid_index(grid, cell)];
     if (!fm_grid_set(grid, cell, terrain, cost)) {
         return false;
     }
-    for (uint32_t class_index = 0; class_index < class_count; class_index++) {
+    for (uint32_t class_index = 0; class_index < rules->class_count; class_index++) {
         fm_world_class_note_edit(world, class_index, cell);
     }
     fm_team_labels_note_edit(world, cell);
-    for (uint32_t team = 1; team <= fm_world_team_count(world); team++) {
-        fm_knowledge_note_edit(fm_team_of(world, team)->knowledge, cell, before);
+    if (rules->omniscient) {
+        notify_omniscient(world, cell, before);
+    } else {
+        note_for_teams(edits, cell, before);
     }
     interval->edited[interval->edited_count++] = cell;
     interval->map_edited = true;
@@ -112,15 +156,33 @@ bool fm_edits_set_cell(fm_world *world, fm_cell cell, fm_terrain terrain, uint8_
 }
 
 // What the command leaves out stays as it is.
-static void edit_cell(fm_world *world, const fm_command *command, fm_cell cell,
+static void edit_cell(fm_edits *edits, const fm_command *command, fm_cell cell,
                       fm_command_result *result)
 {
-    const fm_grid *grid = fm_world_grid(world);
+    const fm_grid *grid = fm_world_grid(edits->world);
     size_t i = fm_grid_index(grid, cell);
     fm_terrain terrain =
         command->terrain == FM_TERRAIN_UNKNOWN ? (fm_terrain)grid->terrain[i] : command->terrain;
     uint8_t cost = command->cost == 0 ? grid->cost[i] : command->cost;
-    result->changed_count += fm_edits_set_cell(world, cell, terrain, cost);
+    result->changed_count += fm_edits_set_cell(edits, cell, terrain, cost);
+}
+
+static void edit_cells(fm_world *world, const fm_command *command, fm_command_result *result)
+{
+    fm_edits edits;
+    fm_edits_begin(&edits, world);
+    for (uint32_t i = 0; i < command->cell_count; i++) {
+        edit_cell(&edits, command, command->cells[i], result);
+    }
+    for (uint32_t i = 0; i < command->rect_count; i++) {
+        const fm_rect *rect = &command->rects[i];
+        for (uint32_t y = rect->y; y < rect->y + rect->height; y++) {
+            for (uint32_t x = rect->x; x < rect->x + rect->width; x++) {
+                edit_cell(&edits, command, fm_cell_at(x, y), result);
+            }
+        }
+    }
+    fm_edits_end(&edits);
 }
 
 // The map has its first cell with another cost. A team does not notice before it sees one.
@@ -180,17 +242,7 @@ void fm_edits_command(fm_world *world, const fm_command *command, fm_command_res
     if (result->status != FM_OK) {
         return;
     }
-    for (uint32_t i = 0; i < command->cell_count; i++) {
-        edit_cell(world, command, command->cells[i], result);
-    }
-    for (uint32_t i = 0; i < command->rect_count; i++) {
-        const fm_rect *rect = &command->rects[i];
-        for (uint32_t y = rect->y; y < rect->y + rect->height; y++) {
-            for (uint32_t x = rect->x; x < rect->x + rect->width; x++) {
-                edit_cell(world, command, fm_cell_at(x, y), result);
-            }
-        }
-    }
+    edit_cells(world, command, result);
     if (result->changed_count > 0) {
         const struct fm_world_interval *interval = fm_world_interval(world);
         fm_history_entry entry = {.tick = fm_world_tick(world),

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "core/map/knowledge.h"
 #include "core/world/world.h"
 
 /// Does FM_COMMAND_TERRAIN, whole or not at all.
@@ -22,5 +23,21 @@ FM_CHECKED fm_status fm_edits_reserve(fm_world *world, uint64_t cell_count, bool
 /// edge costs change scale, so their searches start over. Serial stages only.
 void fm_world_use_seen_weights(fm_world *world);
 
-/// Changes one cell, after fm_edits_reserve(). @return true when anything changed
-bool fm_edits_set_cell(fm_world *world, fm_cell cell, fm_terrain terrain, uint8_t cost);
+#define FM_EDITS_WORDS_MAX 256u
+
+// Edits that not all teams have been told of. Each team is told of many at once: with thousands of
+// teams, going through all of them for each cell misses the cache each time.
+typedef struct fm_edits {
+    fm_world *world;
+    uint32_t count; // words
+    fm_edited_word words[FM_EDITS_WORDS_MAX];
+} fm_edits;
+
+/// After fm_edits_reserve(). fm_edits_end() must follow, before anybody learns or sees a cell.
+void fm_edits_begin(fm_edits *edits, fm_world *world);
+
+/// Changes one cell. @return true when anything changed
+bool fm_edits_set_cell(fm_edits *edits, fm_cell cell, fm_terrain terrain, uint8_t cost);
+
+/// Tells the teams of the edits that they do not know of yet.
+void fm_edits_end(fm_edits *edits);

@@ -574,19 +574,50 @@ bool fm_knowledge_add_cost(fm_knowledge *knowledge, fm_cell cell, uint32_t added
     return true;
 }
 
+// The first edit since it was seen: what it looked like then is kept.
+static void note_word(fm_knowledge *knowledge, const fm_edited_word *edited)
+{
+    uint64_t known = fm_bitmap_row(&knowledge->known, (int32_t)edited->y)[edited->word];
+    uint64_t left = edited->mask & known;
+    if (left == 0) {
+        return;
+    }
+    uint64_t *stale = &fm_bitmap_row(&knowledge->stale, (int32_t)edited->y)[edited->word];
+    left &= ~*stale;
+    *stale |= left;
+    size_t first = (size_t)edited->y * knowledge->truth->width + edited->word * 64;
+    for (; left != 0; left &= left - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctzll(left);
+        knowledge->seen[first + bit] = edited->terrain_before[bit];
+    }
+}
+
+void fm_knowledge_note_edits(fm_knowledge *knowledge, const fm_edited_word *words, uint32_t count)
+{
+    FM_ASSERT(knowledge->seen != NULL && !knowledge->omniscient);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t sensed = knowledge->sensed_from.words == NULL ? 0 : words[i].mask;
+        for (; sensed != 0; sensed &= sensed - 1) {
+            uint32_t x = words[i].word * 64 + (uint32_t)__builtin_ctzll(sensed);
+            forget_sensed_around(knowledge, fm_cell_at(x, words[i].y));
+        }
+        note_word(knowledge, &words[i]);
+    }
+}
+
 void fm_knowledge_note_edit(fm_knowledge *knowledge, fm_cell cell, fm_terrain terrain_before)
 {
     FM_ASSERT(knowledge->seen != NULL);
+    uint32_t bit = fm_cell_x(cell) % 64;
     if (knowledge->omniscient) {
         knowledge->seen[fm_grid_index(knowledge->truth, cell)] = (uint8_t)terrain_before;
         learn_cell(knowledge, cell, true);
         return;
     }
-    forget_sensed_around(knowledge, cell);
-    if (fm_bitmap_get(&knowledge->known, cell) && !fm_bitmap_get(&knowledge->stale, cell)) {
-        fm_bitmap_set(&knowledge->stale, cell);
-        knowledge->seen[fm_grid_index(knowledge->truth, cell)] = (uint8_t)terrain_before;
-    }
+    fm_edited_word edited = {
+        .y = fm_cell_y(cell), .word = fm_cell_x(cell) / 64, .mask = UINT64_C(1) << bit};
+    edited.terrain_before[bit] = (uint8_t)terrain_before;
+    fm_knowledge_note_edits(knowledge, &edited, 1);
 }
 
 void fm_knowledge_recall(fm_knowledge *knowledge, fm_learned look, bool is_stale)

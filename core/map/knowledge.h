@@ -158,6 +158,17 @@ bool fm_knowledge_add_cost(fm_knowledge *knowledge, fm_cell cell, uint32_t added
 /// only, after fm_knowledge_prepare_for_edits().
 void fm_knowledge_note_edit(fm_knowledge *knowledge, fm_cell cell, fm_terrain terrain_before);
 
+// Edited cells of one word of a bitmap, each once.
+typedef struct fm_edited_word {
+    uint32_t y, word;
+    uint64_t mask;
+    uint8_t terrain_before[64]; // by bit, of those in `mask`
+} fm_edited_word;
+
+/// The same for many cells at once, and not for who is omniscient (asserted). A word without a cell
+/// that the team knows costs next to nothing.
+void fm_knowledge_note_edits(fm_knowledge *knowledge, const fm_edited_word *words, uint32_t count);
+
 /// Makes the team keep a list of the buildings that it sees. Call right after creation.
 void fm_knowledge_use_buildings(fm_knowledge *knowledge, const fm_buildings *buildings);
 
