@@ -77,13 +77,6 @@ static bool is_line_free(const struct eyes *eyes, fm_cell from, fm_cell to)
     return true;
 }
 
-bool fm_world_line_is_free(const fm_world *world, uint32_t team, uint32_t class_index, fm_cell from,
-                           fm_cell to)
-{
-    struct eyes eyes = eyes_of(world, team, class_index, from);
-    return is_line_free(&eyes, from, to);
-}
-
 // How many cells of a path the line from its first one can pass over, at least one: by doubling the
 // step while the line is free, then by bisection.
 static uint32_t reach_of(const struct eyes *eyes, const fm_cell *path, uint32_t last)

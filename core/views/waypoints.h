@@ -30,11 +30,6 @@ typedef struct fm_waypoint {
 uint32_t fm_world_waypoints(const fm_world *world, fm_agent_id id, fm_waypoint *points,
                             uint32_t capacity);
 
-/// Whether a square of size x size cells can be moved in a straight line from one cell to another,
-/// both of which it can stand on, as team `team` has seen the map with the eyes of a class.
-bool fm_world_line_is_free(const fm_world *world, uint32_t team, uint32_t class_index, fm_cell from,
-                           fm_cell to);
-
 // Where one of a view's own agents goes next.
 typedef struct fm_course {
     fm_agent_id name; // by which the view knows it

@@ -52,9 +52,3 @@ static inline bool fm_tick_log_has_lost(const fm_tick_log *log, uint64_t after_t
 {
     return log->lost_tick > after_tick;
 }
-
-/// Bytes held.
-static inline size_t fm_tick_log_size(const fm_tick_log *log)
-{
-    return log->capacity * (log->entry_size + sizeof *log->ticks);
-}

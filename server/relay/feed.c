@@ -704,8 +704,3 @@ uint64_t fm_feed_bytes_in(const fm_feed *feed)
 {
     return fm_upstream_bytes_in(feed->upstream);
 }
-
-const char *fm_feed_address(const fm_feed *feed)
-{
-    return fm_upstream_address(feed->upstream);
-}

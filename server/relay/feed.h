@@ -78,6 +78,3 @@ bool fm_feed_has_ended(const fm_feed *feed);
 bool fm_feed_is_well(const fm_feed *feed);
 uint32_t fm_feed_view_count(const fm_feed *feed);
 uint64_t fm_feed_bytes_in(const fm_feed *feed);
-
-/// The address for commands to the world: that of its connection, or the last known one.
-const char *fm_feed_address(const fm_feed *feed);
