@@ -15,9 +15,11 @@
 #define LOOKS_MIN     2u  // of FM_JAM_TICKS each, in one place
 #define HINDERED_MIN  16u // see patience.h: 2 for each tick
 #define ESCORTS_MAX   8u  // of a team at a time
-#define BEGIN_PERIOD  8u  // ticks between two beginnings
+#define BEGIN_PERIOD  2u  // ticks between two beginnings
+#define URGENT_LOOKS  4u  // those that rest for so long come first
 #define APART         FM_ESCORT_SIDE_MAX
-#define AWAY          5u // cells; then it is over
+#define OUT           5u  // cells; then the others go on,
+#define AWAY          12u // and then it is over
 #define STALLED_TICKS 24u
 #define TICKS_MAX     128u
 
@@ -63,6 +65,7 @@ bool fm_escort_look(fm_world *world, struct fm_agent *agent)
         agent->rest_looks = 0;
     }
     agent->rest_looks += agent->rest_looks < UINT8_MAX;
+    agent->was_escorted = false;
     return agent->rest_looks > LOOKS_MIN;
 }
 
@@ -153,7 +156,9 @@ static fm_escort_end attend(fm_world *world, struct fm_escort *escort, uint32_t 
     if (end == FM_ESCORT_END_COUNT) {
         escort->place = fm_cell_step(mover->cell, (uint32_t)(mover->preferences & 15));
         let_go_first(mover);
-        let_stand(world, escort, mover);
+        if (is_near(agent->cell, escort->begun_at, OUT)) {
+            let_stand(world, escort, mover);
+        }
     }
     return end;
 }
@@ -171,19 +176,25 @@ static bool is_apart(fm_world *world, const struct fm_team *team, const struct f
     return true;
 }
 
-// The largest, of these the one that has rested for longest, of these the first member: other teams
-// must not decide. NULL: there is none.
+// Larger is sooner. Small ones have to get their turn, too.
+static uint32_t rank_of(const struct fm_agent *agent, const fm_mover *mover)
+{
+    uint32_t is_urgent = agent->rest_looks >= URGENT_LOOKS;
+    return is_urgent << 16 | (uint32_t)mover->size << 8 | agent->rest_looks;
+}
+
+// Of equals the first member: other teams must not decide. NULL: there is none.
 static struct fm_agent *choose(fm_world *world, const struct fm_team *team, uint32_t number)
 {
     struct fm_agent *best = NULL;
     uint32_t best_rank = 0;
     for (uint32_t i = 0; i < team->member_count; i++) {
         struct fm_agent *agent = fm_team_member(world, number, i);
-        if (agent == NULL || agent->rest_looks <= LOOKS_MIN ||
+        if (agent == NULL || agent->rest_looks <= LOOKS_MIN || agent->was_escorted ||
             is_in_jam(agent, mover_of(world, agent)) || !rests(world, agent)) {
             continue;
         }
-        uint32_t rank = (uint32_t)mover_of(world, agent)->size << 8 | agent->rest_looks;
+        uint32_t rank = rank_of(agent, mover_of(world, agent));
         if (rank > best_rank && is_apart(world, team, agent)) {
             best = agent;
             best_rank = rank;
@@ -212,7 +223,7 @@ static void begin(fm_world *world, struct fm_team *team, uint32_t number)
     team->escorts = escort;
     team->escort_count += 1;
     fm_world_edit_counts(world)->escorts += 1;
-    agent->rest_looks = LOOKS_MIN; // until the next look it is the turn of others
+    agent->was_escorted = true; // until the next look it is the turn of others
 }
 
 static void end(fm_world *world, struct fm_team *team, struct fm_escort **link, fm_escort_end how)

@@ -3,14 +3,20 @@
 //
 // A large unit needs several cells free at once. In a press all push at once, and what one gains
 // another takes back in the next tick; no joint search begins there (stuck.h). So in a team with
-// large units a unit that has stayed in one place for long while it wanted to go on, the largest
-// first, gets an escort: in each tick it decides before all others and only goes on or waits, and
-// those around it stand unless they are pushed, and then step aside. Where all others stand, each
-// push leads to a free cell if one is within reach of it, and nobody comes back.
+// large units a unit that has stayed in one place for long while it wanted to go on gets an escort,
+// the largest first, and before these those that nothing has helped for longer: in each tick it
+// decides before all others and only goes on or waits, and those around it stand unless they are
+// pushed, and then step aside. Where all others stand, each push leads to a free cell if one is
+// within reach of it, and nobody comes back.
 //
-//   rests for some looks around ──> has an escort ──> is away, has another order, gets no nearer
-//              ^                                          for a while, or had one for long
-//              └── in vain ──────────────────────────────────┘
+//   rests for some looks around ──> has an escort ──> is out: ──> is away, has another order, gets
+//              ^                    others stand    others go     no nearer for a while,
+//              │                         │              on        or had one for long
+//              └── in vain ──────────────┴──────────────┴───────────────┘
+//
+// Once it is out the others go on as before, and it goes on deciding first for some cells. If they
+// stood for longer, fewer would get through; if it had no priority any more, the press would push
+// it back to where it was.
 //
 // An escort holds up those around it. So it is for the few that nothing else has helped, is small,
 // and ends soon. Others of the team that are stuck behind the unit have no need of one then.

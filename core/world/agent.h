@@ -69,7 +69,8 @@ struct fm_agent {
     uint8_t help;           // fm_agent_help
     uint8_t rest_looks;     // searches for jams that found it near `rest`, see escort.h
     fm_cell rest;           // where it was at the first of these
-    uint8_t padding[4];     // to whole lines
+    bool was_escorted;      // since the last of these
+    uint8_t padding[3];     // to whole lines
 };
 _Static_assert(offsetof(struct fm_agent, order) == 64, "the order begins a line");
 _Static_assert(sizeof(struct fm_agent) % 64 == 0, "no two agents share a line");

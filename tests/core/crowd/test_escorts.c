@@ -12,6 +12,7 @@
 #include "core/saves/settle.h"
 #include "core/saves/world_load.h"
 #include "core/saves/world_save.h"
+#include "core/world/agent.h"
 #include "core/world/crowd_state.h"
 #include "core/world/team.h"
 #include "core/world/world_state.h"
@@ -59,13 +60,14 @@ static fm_grid *press_grid(uint32_t width, uint32_t left, uint32_t begin)
 }
 
 // The large one last: of units as old as each other those before it have priority.
-static void spawn_press(uint32_t team, uint32_t left, uint32_t large_x)
+static void spawn_press(uint32_t team, uint32_t left, uint32_t size, uint32_t large_x,
+                        uint32_t large_to)
 {
     for (uint32_t i = 0; i < PRESS_SMALL; i++) {
         uint32_t x = i % PRESS_WIDTH, y = i / PRESS_WIDTH;
         crowd_spawn_to(&stage, team, 1, left + x, 4 - y, left + PRESS_WIDTH - 1 - x, 11 + y);
     }
-    crowd_spawn_to(&stage, team, 3, large_x, 6, left, 0);
+    crowd_spawn_to(&stage, team, size, large_x, 6, large_to, 0);
 }
 
 static const fm_mover *mover_of(uint32_t unit)
@@ -109,7 +111,7 @@ static void press_out(uint32_t worker_count)
     }
     crowd_init(&stage, &rules, grid);
     uint32_t team = crowd_team(&stage), divided_ticks = 0;
-    spawn_press(team, 0, 5);
+    spawn_press(team, 0, 3, 5, 0);
     spawn_walkers(team, PRESS_WIDTH + 1, WALKERS);
     fm_workers *workers;
     assert_int_equal(fm_workers_create(worker_count, &workers), FM_OK);
@@ -151,7 +153,7 @@ static void an_escort_ends_with_the_map(void **state)
     }
     crowd_init(&stage, &rules, grid);
     uint32_t team = crowd_team(&stage), escorted_ticks = 0;
-    spawn_press(team, FM_SIDE_MAX - PRESS_WIDTH, FM_SIDE_MAX - 3);
+    spawn_press(team, FM_SIDE_MAX - PRESS_WIDTH, 3, FM_SIDE_MAX - 3, FM_SIDE_MAX - PRESS_WIDTH);
     for (uint32_t i = 0; i < WEST * PRESS_HEIGHT; i++) {
         crowd_spawn_at(&stage, team, fm_cell_at(i % WEST, i / WEST));
     }
@@ -175,7 +177,7 @@ static void a_saved_world_has_no_escort(void **state)
     fm_world_rules rules = crowd_rules_of_sizes();
     crowd_init(&stage, &rules, press_grid(PRESS_WIDTH, 0, 0));
     uint32_t team = crowd_team(&stage);
-    spawn_press(team, 0, 5);
+    spawn_press(team, 0, 3, 5, 0);
     const struct fm_team *own = fm_team_of(stage.world, team);
     for (uint32_t tick = 0; tick < PRESS_TICKS && own->escort_count == 0; tick++) {
         crowd_tick(&stage, NULL);
@@ -225,7 +227,7 @@ static void an_escort_waits_for_memory(void **state)
     fm_world_rules rules = crowd_rules_of_sizes();
     crowd_init(&stage, &rules, press_grid(PRESS_WIDTH, 0, 0));
     uint32_t team = crowd_team(&stage), refused_ticks = 0, escorted_ticks = 0;
-    spawn_press(team, 0, 5);
+    spawn_press(team, 0, 3, 5, 0);
     const struct fm_team *own = fm_team_of(stage.world, team);
     stage.world->memory.allocate = allocate;
     for (uint32_t tick = 0; tick < PRESS_TICKS && stage.ended_count < stage.unit_count; tick++) {
@@ -242,6 +244,97 @@ static void an_escort_waits_for_memory(void **state)
     crowd_fini(&stage);
 }
 
+static bool is_near(fm_cell a, fm_cell b, uint32_t cells)
+{
+    return fm_cell_dx(a, b) <= cells && fm_cell_dy(a, b) <= cells;
+}
+
+// The large unit wants far away. When it is out of the press nobody stands for it any more, but it
+// still decides first, until it is so far away that nothing pushes it back.
+static void who_is_out_goes_on_first(void **state)
+{
+    (void)state;
+    enum {
+        EAST = 30,
+        OUT = 5,
+        REACH = 4
+    };
+    fm_world_rules rules = crowd_rules_of_sizes();
+    fm_grid *grid = press_grid(PRESS_WIDTH + EAST, 0, 0);
+    for (uint32_t i = 0; i < EAST * 5; i++) {
+        fm_cell cell = fm_cell_at(PRESS_WIDTH + i % EAST, i / EAST);
+        fm_grid_set(grid, cell, FM_TERRAIN_GROUND, FM_COST_FLOOR);
+    }
+    crowd_init(&stage, &rules, grid);
+    uint32_t team = crowd_team(&stage), ticks_out = 0;
+    spawn_press(team, 0, 3, 5, PRESS_WIDTH + EAST - 3);
+    fm_cell begun_at = FM_CELL_NONE;
+    for (uint32_t tick = 0; tick < PRESS_TICKS && stage.ended_count < stage.unit_count; tick++) {
+        fm_cell cell = crowd_cell(&stage, PRESS_SMALL);
+        crowd_tick(&stage, NULL);
+        const fm_mover *large = mover_of(PRESS_SMALL);
+        bool is_first = large->escorted && large->age == UINT16_MAX; // others may have one later
+        begun_at = begun_at == FM_CELL_NONE && is_first ? cell : begun_at;
+        bool is_out = is_first && !is_near(cell, begun_at, OUT);
+        ticks_out += is_out;
+        for (uint32_t i = 0; is_out && i < PRESS_SMALL; i++) {
+            assert_false(mover_of(i)->escorted && is_near(mover_of(i)->cell, cell, REACH));
+        }
+    }
+    assert_true(ticks_out >= 4);
+    assert_int_equal(stage.ended[FM_END_ARRIVED], stage.unit_count);
+    crowd_fini(&stage);
+}
+
+// In several presses units have been held for as long. All get their escorts soon, the largest
+// first. One that nothing has helped for longer comes before these, whatever its size.
+static void many_get_escorts_soon(void **state)
+{
+    (void)state;
+    enum {
+        PRESSES = 6,
+        APART = PRESS_WIDTH + 1,
+        SMALLER = PRESSES - 1, // its size is 2
+        PERIOD = 2
+    };
+    for (uint32_t waits_longer = 0; waits_longer < 2; waits_longer++) {
+        fm_world_rules rules = crowd_rules_of_sizes();
+        fm_grid *grid = press_grid(PRESSES * APART, 0, 0);
+        for (uint32_t i = 0; i < PRESSES * APART * PRESS_HEIGHT; i++) {
+            uint32_t x = i % (PRESSES * APART), y = i / (PRESSES * APART);
+            if (x % APART < PRESS_WIDTH && press_rows[y][x % APART] == '.') {
+                fm_grid_set(grid, fm_cell_at(x, y), FM_TERRAIN_GROUND, FM_COST_FLOOR);
+            }
+        }
+        for (uint32_t y = 5; y < 10; y++) {
+            fm_grid_set(grid, fm_cell_at(SMALLER * APART + 5, y), FM_TERRAIN_WALL, FM_COST_FLOOR);
+        }
+        crowd_init(&stage, &rules, grid);
+        uint32_t team = crowd_team(&stage), begun[PRESSES] = {0}, first = 0, last = 0;
+        for (uint32_t i = 0; i < PRESSES; i++) {
+            bool is_smaller = i == SMALLER;
+            spawn_press(team, i * APART, is_smaller ? 2 : 3, i * APART + 5 + is_smaller, i * APART);
+        }
+        struct fm_agent *smaller =
+            fm_world_find(stage.world, stage.units[(SMALLER + 1) * (PRESS_SMALL + 1) - 1]);
+        for (uint32_t tick = 1; tick < PRESS_TICKS && last == 0; tick++) {
+            crowd_tick(&stage, NULL);
+            smaller->rest_looks += waits_longer && smaller->rest_looks == 2;
+            uint32_t count = 0;
+            for (uint32_t i = 0; i < PRESSES; i++) {
+                uint32_t unit = (i + 1) * (PRESS_SMALL + 1) - 1;
+                begun[i] = begun[i] == 0 && mover_of(unit)->escorted ? tick : begun[i];
+                count += begun[i] > 0;
+            }
+            first = first == 0 && count > 0 ? tick : first;
+            last = count == PRESSES ? tick : 0;
+        }
+        assert_true(last > 0 && last - first <= PERIOD * (PRESSES - 1));
+        assert_int_equal(begun[SMALLER], waits_longer ? first : last);
+        crowd_fini(&stage);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +342,8 @@ int main(void)
         cmocka_unit_test(an_escort_ends_with_the_map),
         cmocka_unit_test(a_saved_world_has_no_escort),
         cmocka_unit_test(an_escort_waits_for_memory),
+        cmocka_unit_test(who_is_out_goes_on_first),
+        cmocka_unit_test(many_get_escorts_soon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
