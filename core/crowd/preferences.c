@@ -62,6 +62,25 @@ static uint64_t list_of(const option *options, uint32_t count)
     return list;
 }
 
+// `next`, then staying and all other moves by their distances to the goal, each of which counts as
+// `least_gain` more: with 1 one that brings the unit nearer by less comes after staying.
+static uint64_t list_by_distance(const fm_world *world, const struct fm_agent *agent,
+                                 const uint32_t distances[FM_DIRECTION_COUNT + 1], uint32_t moves,
+                                 uint32_t next, uint32_t least_gain)
+{
+    uint32_t ahead = agent->heading < FM_DIRECTION_COUNT ? agent->heading : next;
+    option options[FM_DIRECTION_COUNT + 1];
+    uint32_t count = 0, size = world->rules.classes[agent->class_index].size;
+    options[count++] = make_option(distances[FM_DIRECTION_COUNT], 0, (uint32_t)FM_PREFERENCE_STAY);
+    for (; moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        bool taken = is_taken(world, agent, size, fm_cell_step(agent->cell, d));
+        option other = make_option(distances[d] + least_gain, ties_of(ahead, d, taken), d);
+        options[count++] = d == next ? make_option(0, 0, d) : other;
+    }
+    return list_of(options, count);
+}
+
 // Whether a unit of another team stands where the planner's next step leads.
 static bool meets_others(const fm_world *world, const struct fm_agent *agent, uint32_t size)
 {
@@ -89,18 +108,9 @@ static uint64_t preferences_under_way(const fm_world *world, const struct fm_age
                          moves, distances);
     *left = distances[FM_DIRECTION_COUNT];
     uint32_t next = fm_cell_direction(agent->cell, agent->next);
-    uint32_t ahead = agent->heading < FM_DIRECTION_COUNT ? agent->heading : next;
-    option options[FM_DIRECTION_COUNT + 1];
-    uint32_t count = 0, size = world->rules.classes[agent->class_index].size;
+    uint32_t size = world->rules.classes[agent->class_index].size;
     uint32_t least_gain = meets_others(world, agent, size) ? 0 : 1;
-    options[count++] = make_option(distances[FM_DIRECTION_COUNT], 0, (uint32_t)FM_PREFERENCE_STAY);
-    for (; moves != 0; moves &= moves - 1) {
-        uint32_t d = (uint32_t)__builtin_ctz(moves);
-        bool taken = is_taken(world, agent, size, fm_cell_step(agent->cell, d));
-        option other = make_option(distances[d] + least_gain, ties_of(ahead, d, taken), d);
-        options[count++] = d == next ? make_option(0, 0, d) : other;
-    }
-    return list_of(options, count);
+    return list_by_distance(world, agent, distances, moves, next, least_gain);
 }
 
 // By the distances of a passage whose lanes are open, see lanes.h.
@@ -108,9 +118,9 @@ static uint64_t preferences_in_lanes(const fm_world *world, const struct fm_agen
                                      const struct fm_planner *planner, const fm_passage *passage,
                                      uint32_t direction, uint32_t moves)
 {
-    uint32_t own = fm_passage_distance(passage, direction, agent->cell);
     uint32_t least = FM_COST_INFINITE, square = 0, next = FM_DIRECTION_COUNT;
-    uint32_t distances[FM_DIRECTION_COUNT];
+    uint32_t distances[FM_DIRECTION_COUNT + 1];
+    distances[FM_DIRECTION_COUNT] = fm_passage_distance(passage, direction, agent->cell);
     bool is_wrong = fm_passage_is_closed(passage, direction, agent->cell);
     for (uint32_t left = moves; left != 0; left &= left - 1) {
         uint32_t d = (uint32_t)__builtin_ctz(left);
@@ -129,17 +139,7 @@ static uint64_t preferences_in_lanes(const fm_world *world, const struct fm_agen
             next = d;
         }
     }
-    uint32_t ahead = agent->heading < FM_DIRECTION_COUNT ? agent->heading : next;
-    option options[FM_DIRECTION_COUNT + 1];
-    uint32_t count = 0;
-    options[count++] = make_option(own, 0, (uint32_t)FM_PREFERENCE_STAY);
-    for (; moves != 0; moves &= moves - 1) {
-        uint32_t d = (uint32_t)__builtin_ctz(moves);
-        bool taken = is_taken(world, agent, 1, fm_cell_step(agent->cell, d));
-        option other = make_option(distances[d] + 1, ties_of(ahead, d, taken), d);
-        options[count++] = d == next ? make_option(0, 0, d) : other;
-    }
-    return list_of(options, count);
+    return list_by_distance(world, agent, distances, moves, next, 1);
 }
 
 uint64_t fm_crowd_retreat(const fm_world *world, const struct fm_agent *agent,
