@@ -1,12 +1,16 @@
 // core/crowd/passage.h: a straight passage two to four cells wide, its lanes, and how far units are
 // from having passed it when they keep to theirs.
 //
-//             box                      Places in a passage are counted along it (`along`: 0 ..
-//   . . . . . . . . . . . . .          length - 1 inside) and across it (`across`: 0 .. width - 1).
-//   . . . . @ @ @ @ @ . . . .          Direction 0 leads east or south, direction 1 back. Units
-//   keep . . . . < < < < < . . . .          to the right: half of the lanes belong to each
-//   direction, and . . . . > > > > > . . . .          where their number is odd the middle one to
-//   either. . . . . @ @ @ @ @ . . . . . . . . . . . . . . . . .
+//   . . . . . . . . . . . . .
+//   . . . . @ @ @ @ @ . . . .
+//   . . . . < < < < < . . . .    direction 1
+//   . . . . > > > > > . . . .    direction 0
+//   . . . . @ @ @ @ @ . . . .
+//   . . . . . . . . . . . . .    all this: the box
+//
+// Places in a passage are counted along it (0 .. length - 1 inside) and across it (0 .. width - 1).
+// Direction 0 leads east or south, direction 1 back. Units keep to the right: half of the lanes
+// belong to each direction, and where their number is odd the middle one to either.
 //
 // The distances of a direction lead to the cells behind the far end, and count a step onto a lane
 // of the other direction as FM_PASSAGE_WRONG more, as far out of both ends as the box reaches. So
