@@ -5,6 +5,8 @@
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
 #include "core/map/map_file.h"
+#include "core/saves/world_load.h"
+#include "core/saves/world_save.h"
 #include "core/views/view_delta.h"
 #include "core/world/world_classes.h"
 
@@ -220,4 +222,15 @@ uint32_t crowd_run(crowd *c, uint32_t wanted, uint32_t ticks_max)
 fm_cell crowd_cell(const crowd *c, uint32_t index)
 {
     return c->cells[c->units[index].index1 - 1];
+}
+
+fm_world *crowd_copy(const crowd *c)
+{
+    fm_writer bytes = fm_writer_init(&fm_memory_libc);
+    assert_int_equal(fm_world_save(c->world, &bytes), FM_OK);
+    fm_world *copy;
+    fm_bytes_error error = {0};
+    assert_int_equal(fm_world_load(bytes.data, bytes.size, &fm_memory_libc, &copy, &error), FM_OK);
+    fm_writer_fini(&bytes);
+    return copy;
 }

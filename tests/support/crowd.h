@@ -60,3 +60,6 @@ uint32_t crowd_run(crowd *c, uint32_t wanted, uint32_t ticks_max);
 
 /// Where unit `index` stands.
 fm_cell crowd_cell(const crowd *c, uint32_t index);
+
+/// The world, which is settled, as it comes back from a file. The caller destroys it.
+fm_world *crowd_copy(const crowd *c);

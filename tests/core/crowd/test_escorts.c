@@ -10,8 +10,6 @@
 #include "core/crowd/pibt.h"
 #include "core/crowd/turns.h"
 #include "core/saves/settle.h"
-#include "core/saves/world_load.h"
-#include "core/saves/world_save.h"
 #include "core/world/agent.h"
 #include "core/world/crowd_state.h"
 #include "core/world/team.h"
@@ -188,12 +186,7 @@ static void a_saved_world_has_no_escort(void **state)
     assert_int_equal(own->escort_count, 0);
     assert_int_equal(stage.world->counts.escorts, 0);
     assert_int_equal(stage.world->counts.escorts_ended[FM_ESCORT_DROPPED], 1);
-    fm_writer bytes = fm_writer_init(&fm_memory_libc);
-    assert_int_equal(fm_world_save(stage.world, &bytes), FM_OK);
-    fm_world *copy;
-    fm_bytes_error error = {0};
-    assert_int_equal(fm_world_load(bytes.data, bytes.size, &fm_memory_libc, &copy, &error), FM_OK);
-    fm_writer_fini(&bytes);
+    fm_world *copy = crowd_copy(&stage);
     uint32_t escorted_ticks = 0;
     for (uint32_t tick = 0; tick < 2 * PRESS_TICKS && stage.ended_count < stage.unit_count;
          tick++) {

@@ -10,8 +10,6 @@
 #include "core/commands/create.h"
 #include "core/crowd/lanes.h"
 #include "core/saves/settle.h"
-#include "core/saves/world_load.h"
-#include "core/saves/world_save.h"
 #include "core/world/team.h"
 #include "core/world/world_classes.h"
 
@@ -187,12 +185,7 @@ static void a_saved_world_has_no_lanes(void **state)
     run_until_open(team);
     fm_world_settle(stage.world);
     assert_int_equal(fm_team_of(stage.world, team)->lane_count, 0);
-    fm_writer bytes = fm_writer_init(&fm_memory_libc);
-    assert_int_equal(fm_world_save(stage.world, &bytes), FM_OK);
-    fm_world *copy;
-    fm_bytes_error error = {0};
-    assert_int_equal(fm_world_load(bytes.data, bytes.size, &fm_memory_libc, &copy, &error), FM_OK);
-    fm_writer_fini(&bytes);
+    fm_world *copy = crowd_copy(&stage);
     uint32_t open_ticks = 0;
     for (uint32_t tick = 0; tick < TICKS_MAX && stage.ended_count < 2 * EACH; tick++) {
         fm_tick_report report;

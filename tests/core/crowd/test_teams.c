@@ -11,17 +11,22 @@ static crowd stage;
 
 #define CORRIDOR 24u // cells
 
-static uint32_t begin(void)
+// A corridor of `width` cells between two walls. Returns the first team.
+static uint32_t begin_corridor(fm_world_rules rules, uint32_t width)
 {
-    fm_world_rules rules = crowd_rules();
     fm_grid *grid;
-    assert_int_equal(fm_grid_create(CORRIDOR, 3, &fm_memory_libc, &grid), FM_OK);
+    assert_int_equal(fm_grid_create(CORRIDOR, width + 2, &fm_memory_libc, &grid), FM_OK);
     for (uint32_t x = 0; x < CORRIDOR; x++) {
         fm_grid_set(grid, fm_cell_at(x, 0), FM_TERRAIN_WALL, FM_COST_FLOOR);
-        fm_grid_set(grid, fm_cell_at(x, 2), FM_TERRAIN_WALL, FM_COST_FLOOR);
+        fm_grid_set(grid, fm_cell_at(x, width + 1), FM_TERRAIN_WALL, FM_COST_FLOOR);
     }
     crowd_init(&stage, &rules, grid);
     return crowd_team(&stage);
+}
+
+static uint32_t begin(void)
+{
+    return begin_corridor(crowd_rules(), 1);
 }
 
 // In line they follow each other without a gap, although those behind are asked first.
@@ -51,15 +56,7 @@ static void teams_follow_each_other(void **state)
 static void a_large_one_follows_others(void **state)
 {
     (void)state;
-    fm_world_rules rules = crowd_rules_of_sizes();
-    fm_grid *grid;
-    assert_int_equal(fm_grid_create(CORRIDOR, 4, &fm_memory_libc, &grid), FM_OK);
-    for (uint32_t x = 0; x < CORRIDOR; x++) {
-        fm_grid_set(grid, fm_cell_at(x, 0), FM_TERRAIN_WALL, FM_COST_FLOOR);
-        fm_grid_set(grid, fm_cell_at(x, 3), FM_TERRAIN_WALL, FM_COST_FLOOR);
-    }
-    crowd_init(&stage, &rules, grid);
-    uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
+    uint32_t team = begin_corridor(crowd_rules_of_sizes(), 2), other = crowd_team(&stage);
     crowd_spawn_to(&stage, team, 2, 1, 1, CORRIDOR - 2, 1);
     crowd_spawn_to(&stage, other, 1, 3, 1, CORRIDOR - 1, 1);
     crowd_spawn_to(&stage, other, 1, 3, 2, CORRIDOR - 1, 2);
