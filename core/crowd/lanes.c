@@ -167,6 +167,7 @@ static void add(fm_world *world, struct fm_team *team, const struct fm_agent *ag
                                                  .class_index = agent->class_index,
                                                  .measured_tick = tick,
                                                  .met_tick = tick};
+    fm_world_edit_crowd(world)->lane_count += 1;
 }
 
 static void find(fm_world *world)
@@ -194,6 +195,7 @@ static void drop(fm_world *world, struct fm_team *team, uint32_t i)
     fm_passage *passage = &team->lanes[i].passage;
     fm_memory_release(fm_world_memory(world), passage->distances, fm_passage_bytes(passage));
     team->lanes[i] = team->lanes[--team->lane_count];
+    fm_world_edit_crowd(world)->lane_count -= 1;
 }
 
 void fm_lanes_drop_all(fm_world *world)
@@ -242,15 +244,13 @@ static void decide(fm_lanes *lanes)
 static void count(fm_world *world)
 {
     const struct fm_world_teams *teams = fm_world_teams(world);
-    bool has_lanes = false;
     for (uint32_t i = 0; i < teams->count; i++) {
         for (uint32_t j = 0; j < teams->list[i].lane_count; j++) {
             teams->list[i].lanes[j].counts[0] = teams->list[i].lanes[j].counts[1] = 0;
-            has_lanes = true;
         }
     }
     const fm_mover *movers = fm_world_edit_crowd(world)->movers;
-    for (uint32_t slot = 0; has_lanes && slot < fm_world_agents(world)->slot_count; slot++) {
+    for (uint32_t slot = 0; slot < fm_world_agents(world)->slot_count; slot++) {
         if (movers[slot].team != 0 && movers[slot].lane != 0) {
             uint32_t lane = movers[slot].lane - 1u;
             fm_team_of(world, movers[slot].team)->lanes[lane / 2].counts[lane % 2] += 1;
@@ -276,8 +276,11 @@ static void keep(fm_world *world, struct fm_team *team, uint32_t number)
 void fm_lanes_attend(fm_world *world)
 {
     struct fm_world_teams *teams = fm_world_edit_teams(world);
-    count(world);
-    for (uint32_t i = 0; i < teams->count; i++) {
+    bool has_lanes = fm_world_edit_crowd(world)->lane_count > 0;
+    if (has_lanes) {
+        count(world);
+    }
+    for (uint32_t i = 0; has_lanes && i < teams->count; i++) {
         keep(world, &teams->list[i], i + 1);
     }
     if (fm_world_tick(world) % FIND_PERIOD == 0) {
