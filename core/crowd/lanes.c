@@ -8,8 +8,8 @@
 #include "core/world/world_classes.h"
 #include "core/world/world_parts.h"
 
-#define FIND_PERIOD    4u // ticks
-#define HINDERED_MIN   8u // see patience.h: 2 for each tick
+#define FIND_PERIOD    4u  // ticks
+#define LOOK_AHEAD     12u // cells
 #define MEASURE_PERIOD 32u
 #define ALONE_TICKS    64u // without units of one direction
 #define OPEN_LEAST     6u  // units of each direction
@@ -34,18 +34,16 @@ static uint32_t distance_from(const fm_world *world, const struct fm_agent *agen
     return distances[FM_DIRECTION_COUNT];
 }
 
-// Whether a unit's way to its goal leads over the cells across a passage at a place `steps` steps
-// ahead of it.
+// Whether a unit's way to its goal leads over the cells across a passage at a place along it.
 static bool leads_over(const fm_world *world, const struct fm_agent *agent,
-                       const struct fm_planner *planner, const fm_passage *passage, int32_t along,
-                       int32_t steps)
+                       const struct fm_planner *planner, const fm_passage *passage, int32_t along)
 {
     const fm_view *view = fm_world_class_view(world, agent->team, agent->class_index);
     uint32_t left = distance_from(world, agent, planner, agent->cell);
-    uint32_t least = view->step[0] * (uint32_t)steps;
-    for (uint32_t i = 0; left >= least && i < passage->width; i++) {
+    for (uint32_t i = 0; i < passage->width; i++) {
         fm_cell cell = fm_passage_cell(passage, along, (int32_t)i);
-        if (distance_from(world, agent, planner, cell) <= left - least) {
+        uint32_t least = fm_view_distance(view, agent->cell, cell);
+        if (left >= least && distance_from(world, agent, planner, cell) <= left - least) {
             return true;
         }
     }
@@ -58,7 +56,8 @@ static bool comes_out(const struct fm_agent *agent, const fm_passage *passage, u
 {
     uint32_t ahead = passage->is_vertical ? FM_SOUTH : FM_EAST;
     uint32_t heading = direction == 0 ? ahead : ahead + FM_DIRECTION_COUNT / 2;
-    return agent->heading == heading && fm_passage_is_own(passage, direction, across);
+    return agent->heading == heading && fm_passage_has_lane(passage, across) &&
+           fm_passage_lanes(passage, direction, true) >> across & 1;
 }
 
 static bool passes(const fm_world *world, const struct fm_agent *agent,
@@ -71,12 +70,12 @@ static bool passes(const fm_world *world, const struct fm_agent *agent,
         return false;
     }
     if (steps > 0) {
-        return leads_over(world, agent, planner, passage, end, steps);
+        return leads_over(world, agent, planner, passage, end);
     }
     fm_cell behind = fm_passage_cell(passage, direction == 0 ? end + 1 : end - 1, across);
     return comes_out(agent, passage, direction, across) &&
            fm_rect_contains(&passage->box, behind) &&
-           leads_over(world, agent, planner, passage, direction == 0 ? end + 1 : end - 1, 1);
+           leads_over(world, agent, planner, passage, direction == 0 ? end + 1 : end - 1);
 }
 
 uint32_t fm_lanes_of(const fm_world *world, const struct fm_agent *agent,
@@ -116,20 +115,33 @@ static uint32_t direction_of(const fm_mover *mover, bool is_vertical)
     return along > 0 ? 0 : along < 0 ? 1 : 2;
 }
 
-// Whether a unit wants along the wall beside it, and one that wants back stands there.
-static bool is_met(const struct fm_world_crowd *crowd, const fm_mover *mover)
+static const fm_mover *mover_at(const struct fm_world_crowd *crowd, fm_cell cell)
+{
+    uint32_t unit = fm_occupancy_at(crowd->occupancy, cell)->now;
+    return unit == 0 ? NULL : &crowd->movers[unit - 1];
+}
+
+// Whether a unit wants along the wall beside it, and a friend comes towards it there.
+static bool is_met(const struct fm_world_crowd *crowd, const fm_view *view, const fm_mover *mover)
 {
     uint32_t walls = straight & ~(uint32_t)mover->moves;
-    if (walls == 0 || (walls & (walls - 1)) != 0 ||
-        (mover->preferences & 15) >= FM_PREFERENCE_STAY) {
+    if (walls == 0 || (walls & (walls - 1)) != 0) {
         return false;
     }
     bool is_vertical = (walls & (1u << FM_EAST | 1u << FM_WEST)) != 0;
-    fm_cell next = fm_cell_step(mover->cell, (uint32_t)(mover->preferences & 15));
-    uint32_t unit = fm_occupancy_at(crowd->occupancy, next)->now;
-    const fm_mover *other = unit == 0 ? NULL : &crowd->movers[unit - 1];
-    return other != NULL && other->team == mover->team && other->size == 1 &&
-           direction_of(mover, is_vertical) + direction_of(other, is_vertical) == 1;
+    uint32_t direction = direction_of(mover, is_vertical), steps = 0;
+    uint32_t forth = is_vertical ? FM_SOUTH : FM_EAST, back = is_vertical ? FM_NORTH : FM_WEST;
+    uint32_t d = direction == 0 ? forth : back;
+    fm_cell cell = mover->cell;
+    for (; direction < 2 && steps < LOOK_AHEAD && fm_view_moves(view, cell) >> d & 1; steps++) {
+        cell = fm_cell_step(cell, d);
+        const fm_mover *other = mover_at(crowd, cell);
+        if (other != NULL && other->team == mover->team && other->size == 1 &&
+            direction_of(other, is_vertical) == 1 - direction) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool has_lanes(const struct fm_team *team, uint32_t class_index, const fm_passage *passage)
@@ -161,6 +173,7 @@ static void add(fm_world *world, struct fm_team *team, const struct fm_agent *ag
     if (passage.distances == NULL) {
         return;
     }
+    fm_passage_share(&passage, 0);
     fm_passage_measure(&passage, view);
     uint64_t tick = fm_world_tick(world);
     team->lanes[team->lane_count++] = (fm_lanes){.passage = passage,
@@ -170,19 +183,21 @@ static void add(fm_world *world, struct fm_team *team, const struct fm_agent *ag
     fm_world_edit_crowd(world)->lane_count += 1;
 }
 
+// One in four units looks in each tick.
 static void find(fm_world *world)
 {
     const struct fm_world_agents *agents = fm_world_agents(world);
     const struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
-    for (uint32_t slot = 0; slot < agents->slot_count; slot++) {
+    uint32_t first = (uint32_t)(fm_world_tick(world) % FIND_PERIOD);
+    for (uint32_t slot = first; slot < agents->slot_count; slot += FIND_PERIOD) {
         const fm_mover *mover = &crowd->movers[slot];
-        if (mover->team == 0 || mover->size > 1 || mover->lane != 0 || !is_met(crowd, mover)) {
+        const struct fm_agent *agent = &agents->slots[slot];
+        if (mover->team == 0 || mover->size > 1 || mover->lane != 0 || agent->order.id == 0) {
             continue;
         }
-        const struct fm_agent *agent = &agents->slots[slot];
         struct fm_team *team = fm_team_of(world, mover->team);
-        if (agent->order.id != 0 && agent->hindered >= HINDERED_MIN && team->large_count == 0 &&
-            team->lane_count < FM_LANES_MAX) {
+        if (team->large_count == 0 && team->lane_count < FM_LANES_MAX &&
+            is_met(crowd, fm_world_class_view(world, mover->team, agent->class_index), mover)) {
             add(world, team, agent);
         }
     }
@@ -212,6 +227,12 @@ void fm_lanes_drop_all(fm_world *world)
     }
 }
 
+static void measure(fm_world *world, uint32_t team, fm_lanes *lanes)
+{
+    fm_passage_measure(&lanes->passage, fm_world_class_view(world, team, lanes->class_index));
+    lanes->measured_tick = fm_world_tick(world);
+}
+
 // Whether the passage is there still. Measures it again.
 static bool is_as_found(fm_world *world, uint32_t team, fm_lanes *lanes)
 {
@@ -222,23 +243,60 @@ static bool is_as_found(fm_world *world, uint32_t team, fm_lanes *lanes)
         now.width != passage->width) {
         return false;
     }
-    fm_passage_measure(passage, view);
-    lanes->measured_tick = fm_world_tick(world);
+    measure(world, team, lanes);
     return true;
 }
 
-// The direction with more units gets the middle lane when lanes open, or when it has more than
-// twice as many.
-static void decide(fm_lanes *lanes)
+// Whether a direction gets a lane of the other: it would be over later, although it would get that
+// lane only when those in it have left, and then all its own would not be over yet.
+static bool wants_lane(const fm_lanes *lanes, uint32_t direction)
 {
+    const fm_passage *passage = &lanes->passage;
+    uint32_t own = (uint32_t)__builtin_popcount(fm_passage_lanes(passage, direction, true));
+    uint32_t others = passage->width - own, length = passage->length;
+    uint32_t waiting = lanes->waiting[direction];
+    return others > 1 && waiting > own * length &&
+           (waiting + length) * (others - 1) >= lanes->waiting[1 - direction] * (own + 1);
+}
+
+// Opens and shuts lanes, and says which belong to whom. Returns whether that is another now.
+static bool decide(fm_lanes *lanes)
+{
+    fm_passage *passage = &lanes->passage;
     const uint32_t *counts = lanes->counts;
     uint32_t least = counts[0] < counts[1] ? counts[0] : counts[1];
-    uint32_t most = counts[1] > counts[0];
     bool was_open = lanes->is_open;
     lanes->is_open = least >= (was_open ? SHUT_LEAST : OPEN_LEAST);
-    if (!was_open || counts[most] > 2 * counts[1 - most]) {
-        lanes->passage.middle = (uint8_t)most;
+    if (!lanes->is_open) {
+        return false;
     }
+    if (!was_open) {
+        fm_passage_share(passage, counts[1] > counts[0]);
+        return true;
+    }
+    if (passage->closing != 0) {
+        bool is_empty = lanes->leaving == 0;
+        if (is_empty) {
+            fm_passage_hand_over(passage);
+        }
+        return is_empty;
+    }
+    for (uint32_t direction = 0; direction < 2; direction++) {
+        if (wants_lane(lanes, direction)) {
+            fm_passage_close_for(passage, direction);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void count_one(fm_lanes *lanes, uint32_t direction, fm_cell cell)
+{
+    const fm_passage *passage = &lanes->passage;
+    int32_t along = fm_passage_along(passage, cell);
+    lanes->counts[direction] += 1;
+    lanes->waiting[direction] += direction == 0 ? along < 0 : along >= (int32_t)passage->length;
+    lanes->leaving += fm_passage_is_left(passage, direction, cell);
 }
 
 static void count(fm_world *world)
@@ -246,14 +304,17 @@ static void count(fm_world *world)
     const struct fm_world_teams *teams = fm_world_teams(world);
     for (uint32_t i = 0; i < teams->count; i++) {
         for (uint32_t j = 0; j < teams->list[i].lane_count; j++) {
-            teams->list[i].lanes[j].counts[0] = teams->list[i].lanes[j].counts[1] = 0;
+            fm_lanes *lanes = &teams->list[i].lanes[j];
+            lanes->counts[0] = lanes->counts[1] = 0;
+            lanes->waiting[0] = lanes->waiting[1] = lanes->leaving = 0;
         }
     }
     const fm_mover *movers = fm_world_edit_crowd(world)->movers;
     for (uint32_t slot = 0; slot < fm_world_agents(world)->slot_count; slot++) {
         if (movers[slot].team != 0 && movers[slot].lane != 0) {
             uint32_t lane = movers[slot].lane - 1u;
-            fm_team_of(world, movers[slot].team)->lanes[lane / 2].counts[lane % 2] += 1;
+            count_one(&fm_team_of(world, movers[slot].team)->lanes[lane / 2], lane % 2,
+                      movers[slot].cell);
         }
     }
 }
@@ -263,7 +324,9 @@ static void keep(fm_world *world, struct fm_team *team, uint32_t number)
     uint64_t tick = fm_world_tick(world);
     for (uint32_t i = team->lane_count; i-- > 0;) {
         fm_lanes *lanes = &team->lanes[i];
-        decide(lanes);
+        if (decide(lanes)) {
+            measure(world, number, lanes);
+        }
         lanes->met_tick = lanes->counts[0] > 0 && lanes->counts[1] > 0 ? tick : lanes->met_tick;
         bool is_due = tick - lanes->measured_tick >= MEASURE_PERIOD;
         if (team->large_count > 0 || tick - lanes->met_tick > ALONE_TICKS ||
@@ -283,7 +346,5 @@ void fm_lanes_attend(fm_world *world)
     for (uint32_t i = 0; has_lanes && i < teams->count; i++) {
         keep(world, &teams->list[i], i + 1);
     }
-    if (fm_world_tick(world) % FIND_PERIOD == 0) {
-        find(world);
-    }
+    find(world);
 }

@@ -1,15 +1,15 @@
 // core/crowd/lanes.h: where two streams of a team meet in a passage, each gets lanes.
 //
 // Units that meet in a passage two to four cells wide (passage.h) push each other back and forth,
-// and nobody who waits before it leaves a way to those who come out. So where units are found that
-// stand in each other's way there, the team has lanes in it: who wants through goes by the
-// distances of the passage in place of its own search's, and never onto a lane of the other
-// direction. A middle lane belongs to the direction in which more want through, and changes when
-// the others are more than twice as many.
+// and nobody who waits before it leaves a way to those who come out. So where two come towards each
+// other there, the team has lanes in it: who wants through goes by the distances of the passage in
+// place of its own search's, and never onto a lane of the other direction; who is inside decides
+// first. When one direction would be over later than the other, even if a lane more became its own
+// when those in it have left, it gets that lane.
 //
-//   NONE ── two that meet are blocked ──> FOUND ── both directions are many ──> OPEN
-//    ^                                     │ ^                                    │
-//    └── the map is another there, or ─────┘ └─── one direction is nearly over ───┘
+//   NONE ── two come towards each other ──> FOUND ── both directions are many ──> OPEN
+//    ^                                       │ ^                                   │
+//    └── the map is another there, or ───────┘ └── one direction is nearly over ───┘
 //        no two directions for long
 //
 // While lanes are not open units go as everywhere. Those who have been under way for long do not
@@ -36,6 +36,8 @@ typedef struct fm_lanes {
     uint32_t class_index;
     bool is_open;
     uint32_t counts[2];     // units that want through, by direction, in the last tick
+    uint32_t waiting[2];    // of these, those who are not in it yet
+    uint32_t leaving;       // those who are in a closing lane
     uint64_t measured_tick; // when it was found, or measured again
     uint64_t met_tick;      // last one in which there were units of both directions
 } fm_lanes;

@@ -2,10 +2,12 @@
 
 #include "core/crowd/passage.h"
 
-#define FIELDS     4u // two directions, with and without the middle lane
-#define LENGTH_MIN 2u
-#define SIDE_MAX   (FM_PASSAGE_LENGTH_MAX + 2 * FM_PASSAGE_REACH)
-#define CELLS_MAX  (SIDE_MAX * (FM_PASSAGE_WIDTH_MAX + 2 * FM_PASSAGE_REACH))
+#define FIELDS          4u // two directions, for those who are in a closing lane or not
+#define SHORT_LENGTH    2u
+#define SHORT_WIDTH_MAX 3u // wider short ones are passed faster without lanes
+#define SHORT_WALL_MIN  4  // cells
+#define SIDE_MAX        (FM_PASSAGE_LENGTH_MAX + 2 * FM_PASSAGE_REACH)
+#define CELLS_MAX       (SIDE_MAX * (FM_PASSAGE_WIDTH_MAX + 2 * FM_PASSAGE_REACH))
 
 static const uint32_t straight = 1u << FM_NORTH | 1u << FM_EAST | 1u << FM_SOUTH | 1u << FM_WEST;
 
@@ -48,6 +50,18 @@ static fm_rect box_of(const fm_view *view, const fm_passage *p)
     return box;
 }
 
+// Whether a short passage leads through a wall, not between single obstacles.
+static bool is_gate(const fm_view *view, const fm_passage *p, int32_t along)
+{
+    for (int32_t i = 0; i < SHORT_WALL_MIN; i++) {
+        if (is_free_at(view, p, along, -1 - i) ||
+            is_free_at(view, p, along, (int32_t)p->width + i)) {
+            return false;
+        }
+    }
+    return p->width <= SHORT_WIDTH_MAX;
+}
+
 bool fm_passage_find(const fm_view *view, fm_cell cell, fm_passage *out)
 {
     uint32_t walls = straight & ~fm_view_moves(view, cell);
@@ -73,8 +87,8 @@ bool fm_passage_find(const fm_view *view, fm_cell cell, fm_passage *out)
         end += 1;
     }
     p.length = (uint32_t)(end - begin);
-    if (p.length < LENGTH_MIN || p.length > FM_PASSAGE_LENGTH_MAX ||
-        !are_lanes_free(view, &p, begin - 1) || !are_lanes_free(view, &p, end)) {
+    if (p.length > FM_PASSAGE_LENGTH_MAX || !are_lanes_free(view, &p, begin - 1) ||
+        !are_lanes_free(view, &p, end) || (p.length <= SHORT_LENGTH && !is_gate(view, &p, begin))) {
         return false;
     }
     p.origin = fm_passage_cell(&p, begin, 0);
@@ -88,24 +102,66 @@ size_t fm_passage_bytes(const fm_passage *passage)
     return FIELDS * passage->box.width * passage->box.height * sizeof *passage->distances;
 }
 
-// What entering a cell costs beyond the step.
-static uint32_t toll(const fm_passage *p, uint32_t direction, fm_cell cell)
+// ---- lanes --------------------------------------------------------------------------------------
+
+// Lane i from a direction's right-hand side.
+static uint32_t lane_from_right(const fm_passage *p, uint32_t direction, uint32_t i)
 {
-    int32_t across = fm_passage_across(p, cell);
-    bool is_wrong = fm_passage_has_lane(p, across) && !fm_passage_is_own(p, direction, across);
-    return is_wrong ? FM_PASSAGE_WRONG : 0;
+    return (direction == 0) != p->is_vertical ? p->width - 1 - i : i;
 }
+
+static void give(fm_passage *p, uint32_t lane, uint32_t direction)
+{
+    uint32_t others = p->owners & ~(1u << lane);
+    p->owners = (uint8_t)(others | direction << lane);
+}
+
+void fm_passage_share(fm_passage *passage, uint32_t most)
+{
+    bool is_odd = passage->width % 2 != 0;
+    for (uint32_t i = 0; i < passage->width; i++) {
+        bool is_right = i < passage->width / 2;
+        uint32_t lane = lane_from_right(passage, 0, i);
+        give(passage, lane, is_odd ? (i == passage->width / 2 ? 1 - most : most) : !is_right);
+    }
+    passage->closing = 0;
+}
+
+void fm_passage_close_for(fm_passage *passage, uint32_t direction)
+{
+    uint32_t lanes = fm_passage_lanes(passage, direction, true), i = 0;
+    while (lanes >> lane_from_right(passage, direction, i) & 1) {
+        i += 1;
+    }
+    passage->closing = (uint8_t)(1u << lane_from_right(passage, direction, i));
+}
+
+void fm_passage_hand_over(fm_passage *passage)
+{
+    passage->owners ^= passage->closing;
+    passage->closing = 0;
+}
+
+// ---- distances ----------------------------------------------------------------------------------
 
 // Cells of the box whose distance has changed, and whose neighbours have not been told yet.
 struct wave {
     const fm_passage *p;
     const fm_view *view;
     uint16_t *distances;
-    uint32_t direction;
+    uint32_t direction, lanes; // that one may use
     uint32_t begin, count;
     uint16_t queue[CELLS_MAX]; // a ring
     bool is_queued[CELLS_MAX];
 };
+
+// What entering a cell costs beyond the step.
+static uint32_t toll(const struct wave *wave, fm_cell cell)
+{
+    int32_t across = fm_passage_across(wave->p, cell);
+    bool is_wrong = fm_passage_has_lane(wave->p, across) && !(wave->lanes >> across & 1);
+    return is_wrong ? FM_PASSAGE_WRONG : 0;
+}
 
 static uint32_t index_of(const fm_passage *p, fm_cell cell)
 {
@@ -132,7 +188,7 @@ static void begin_wave(struct wave *wave)
     int32_t last = wave->direction == 0 ? (int32_t)p->length : -1;
     int32_t behind = wave->direction == 0 ? last + 1 : last - 1;
     for (int32_t across = 0; across < (int32_t)p->width; across++) {
-        if (fm_passage_is_own(p, wave->direction, across)) {
+        if (wave->lanes >> across & 1) {
             bool is_open = is_free_at(wave->view, p, behind, across);
             lower(wave, fm_passage_cell(p, is_open ? behind : last, across), 0);
         }
@@ -148,7 +204,7 @@ static void spread(struct wave *wave)
         wave->count -= 1;
         wave->is_queued[i] = false;
         fm_cell cell = fm_cell_at(p->box.x + i % p->box.width, p->box.y + i / p->box.width);
-        uint32_t left = wave->distances[i] + toll(p, wave->direction, cell);
+        uint32_t left = wave->distances[i] + toll(wave, cell);
         for (uint32_t moves = fm_view_moves(wave->view, cell); moves != 0; moves &= moves - 1) {
             uint32_t d = (uint32_t)__builtin_ctz(moves);
             fm_cell from = fm_cell_step(cell, d);
@@ -162,11 +218,14 @@ static void spread(struct wave *wave)
 void fm_passage_measure(fm_passage *passage, const fm_view *view)
 {
     uint32_t cells = passage->box.width * passage->box.height;
-    fm_passage p = *passage;
     for (uint32_t field = 0; field < FIELDS; field++) {
-        struct wave wave = {.p = &p, .view = view, .direction = field / 2};
+        bool leaves = field % 2 != 0;
+        if (leaves && passage->closing == 0) {
+            continue;
+        }
+        struct wave wave = {.p = passage, .view = view, .direction = field / 2};
+        wave.lanes = fm_passage_lanes(passage, wave.direction, leaves);
         wave.distances = passage->distances + (size_t)field * cells;
-        p.middle = (uint8_t)(field % 2 != 0 ? wave.direction : 1 - wave.direction);
         for (uint32_t i = 0; i < cells; i++) {
             wave.distances[i] = FM_PASSAGE_FAR;
         }

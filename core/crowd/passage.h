@@ -9,8 +9,8 @@
 //   . . . . . . . . . . . . .    all this: the box
 //
 // Places in a passage are counted along it (0 .. length - 1 inside) and across it (0 .. width - 1).
-// Direction 0 leads east or south, direction 1 back. Units keep to the right: half of the lanes
-// belong to each direction, and where their number is odd the middle one to either.
+// Direction 0 leads east or south, direction 1 back. Each lane belongs to a direction. A lane that
+// is to change hands closes first: nobody enters it, and those who are in it leave at its end.
 //
 // The distances of a direction lead to the cells behind the far end, and count a step onto a lane
 // of the other direction as FM_PASSAGE_WRONG more, as far out of both ends as the box reaches. So
@@ -34,24 +34,36 @@ typedef struct fm_passage {
     fm_cell origin;         // its north-west corner
     uint32_t length, width; // cells
     bool is_vertical;       // leads from north to south
-    uint8_t middle;         // direction to which the middle lane belongs
+    uint8_t owners;         // bit i: the direction to which lane i belongs
+    uint8_t closing;        // bit i: lane i is closing
     fm_rect box;            // of which it has distances
-    // By direction, whether the middle lane belongs to it, and cell of the box, in steps of 10 and
-    // 14; FM_PASSAGE_FAR: it cannot be passed from there. Owned.
+    // By direction, whether for those who are in a closing lane, and cell of the box, in steps of
+    // 10 and 14; FM_PASSAGE_FAR: it cannot be passed from there. Owned.
     uint16_t *distances;
 } fm_passage;
 
-/// Finds the passage around a cell beside a wall.
+/// Finds the passage around a cell beside a wall. One of up to two cells is found where a wall
+/// leads away from it to both sides for four cells, so not between single obstacles.
 ///
-/// @param out  receives all but the distances
+/// @param out  receives all but the distances; no lane is closing
 /// @return false: there is none
 bool fm_passage_find(const fm_view *view, fm_cell cell, fm_passage *out);
 
 /// Bytes of `distances`.
 size_t fm_passage_bytes(const fm_passage *passage);
 
-/// Fills in `distances`, for which there is room.
+/// Fills in `distances`, for which there is room. To be done again when lanes change.
 void fm_passage_measure(fm_passage *passage, const fm_view *view);
+
+/// Gives each direction its lanes: the half on its right. Of three lanes the outer two belong to
+/// the direction `most`, so that none of the others who wait has to cross those who come out.
+void fm_passage_share(fm_passage *passage, uint32_t most);
+
+/// Closes the lane that a direction is to get next.
+void fm_passage_close_for(fm_passage *passage, uint32_t direction);
+
+/// Nobody is left in the lanes that close: gives them to the other direction.
+void fm_passage_hand_over(fm_passage *passage);
 
 static inline int32_t fm_passage_along(const fm_passage *passage, fm_cell cell)
 {
@@ -80,30 +92,48 @@ static inline bool fm_passage_has_lane(const fm_passage *passage, int32_t across
     return across >= 0 && across < (int32_t)passage->width;
 }
 
-/// Whether a lane is one of a direction's.
-static inline bool fm_passage_is_own(const fm_passage *passage, uint32_t direction, int32_t across)
+/// Whether a cell is inside.
+static inline bool fm_passage_contains(const fm_passage *passage, fm_cell cell)
 {
-    int32_t side = 2 * across + 1 - (int32_t)passage->width;
-    bool is_right = (side > 0) == ((direction == 0) != passage->is_vertical);
-    return side == 0 ? passage->middle == direction : is_right;
+    int32_t along = fm_passage_along(passage, cell);
+    return along >= 0 && along < (int32_t)passage->length &&
+           fm_passage_has_lane(passage, fm_passage_across(passage, cell));
 }
 
-/// Whether a unit that passes in a direction must not enter a cell: on a lane of the others, or
-/// before one.
-static inline bool fm_passage_is_closed(const fm_passage *passage, uint32_t direction, fm_cell cell)
+/// The lanes of a direction, bit i for lane i, with those that close or without.
+static inline uint32_t fm_passage_lanes(const fm_passage *passage, uint32_t direction,
+                                        bool with_closing)
+{
+    uint32_t all = (1u << passage->width) - 1;
+    uint32_t lanes = direction == 0 ? all & ~(uint32_t)passage->owners : passage->owners;
+    return with_closing ? lanes : lanes & ~(uint32_t)passage->closing;
+}
+
+/// Whether a unit of a direction leaves a closing lane.
+static inline bool fm_passage_is_left(const fm_passage *passage, uint32_t direction, fm_cell cell)
+{
+    return passage->closing != 0 && fm_passage_contains(passage, cell) &&
+           (fm_passage_lanes(passage, direction, true) & passage->closing) >>
+                   fm_passage_across(passage, cell) &
+               1;
+}
+
+/// Whether a unit that passes in a direction, and may use `lanes`, must not enter a cell: on
+/// another lane, or before one.
+static inline bool fm_passage_is_closed(const fm_passage *passage, uint32_t direction,
+                                        uint32_t lanes, fm_cell cell)
 {
     int32_t along = fm_passage_along(passage, cell), across = fm_passage_across(passage, cell);
     int32_t first = direction == 0 ? -1 : 0;
     return along >= first && along < first + (int32_t)passage->length + 1 &&
-           fm_passage_has_lane(passage, across) && !fm_passage_is_own(passage, direction, across);
+           fm_passage_has_lane(passage, across) && !(lanes >> across & 1);
 }
 
-/// The distance of a cell of the box.
+/// The distance of a cell of the box, for a unit that leaves a closing lane or not.
 static inline uint32_t fm_passage_distance(const fm_passage *passage, uint32_t direction,
-                                           fm_cell cell)
+                                           bool leaves, fm_cell cell)
 {
     uint32_t x = fm_cell_x(cell) - passage->box.x, y = fm_cell_y(cell) - passage->box.y;
-    uint32_t field = 2 * direction + (passage->middle == direction);
-    uint32_t row = field * passage->box.height + y;
+    uint32_t row = (2 * direction + leaves) * passage->box.height + y;
     return passage->distances[row * passage->box.width + x];
 }

@@ -113,24 +113,35 @@ static uint64_t preferences_under_way(const fm_world *world, const struct fm_age
     return list_by_distance(world, agent, distances, moves, next, least_gain);
 }
 
+// Whether a unit that passes must not step into a cell: who stands on a lane of the others may step
+// off it, but from before it nobody gets in.
+static bool keeps_out(const fm_passage *passage, uint32_t direction, uint32_t lanes, fm_cell from,
+                      fm_cell to)
+{
+    return !fm_rect_contains(&passage->box, to) ||
+           (fm_passage_is_closed(passage, direction, lanes, to) &&
+            (!fm_passage_is_closed(passage, direction, lanes, from) ||
+             (fm_passage_contains(passage, to) && !fm_passage_contains(passage, from))));
+}
+
 // By the distances of a passage whose lanes are open, see lanes.h.
 static uint64_t preferences_in_lanes(const fm_world *world, const struct fm_agent *agent,
                                      const struct fm_planner *planner, const fm_passage *passage,
                                      uint32_t direction, uint32_t moves)
 {
+    bool leaves = fm_passage_is_left(passage, direction, agent->cell);
+    uint32_t lanes = fm_passage_lanes(passage, direction, leaves);
     uint32_t least = FM_COST_INFINITE, square = 0, next = FM_DIRECTION_COUNT;
     uint32_t distances[FM_DIRECTION_COUNT + 1];
-    distances[FM_DIRECTION_COUNT] = fm_passage_distance(passage, direction, agent->cell);
-    bool is_wrong = fm_passage_is_closed(passage, direction, agent->cell);
+    distances[FM_DIRECTION_COUNT] = fm_passage_distance(passage, direction, leaves, agent->cell);
     for (uint32_t left = moves; left != 0; left &= left - 1) {
         uint32_t d = (uint32_t)__builtin_ctz(left);
         fm_cell cell = fm_cell_step(agent->cell, d);
-        if (!fm_rect_contains(&passage->box, cell) ||
-            (!is_wrong && fm_passage_is_closed(passage, direction, cell))) {
+        if (keeps_out(passage, direction, lanes, agent->cell, cell)) {
             moves &= ~(1u << d);
             continue;
         }
-        distances[d] = fm_passage_distance(passage, direction, cell);
+        distances[d] = fm_passage_distance(passage, direction, leaves, cell);
         uint32_t cost = distances[d] + ((d & 1) != 0 ? 14 : 10);
         uint32_t dx = fm_cell_dx(cell, planner->goal), dy = fm_cell_dy(cell, planner->goal);
         if (cost < least || (cost == least && dx * dx + dy * dy < square)) {
@@ -273,5 +284,7 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
     if (passage != NULL) {
         mover->preferences =
             preferences_in_lanes(world, agent, planner, passage, (lane - 1) % 2, moves);
+        // Who is inside decides first: what gets out makes room.
+        mover->age = fm_passage_contains(passage, agent->cell) ? UINT16_MAX : mover->age;
     }
 }

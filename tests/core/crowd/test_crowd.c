@@ -286,15 +286,15 @@ static void get_over_a_bridge(uint32_t bridge_width, uint32_t length, uint32_t t
 static void all_get_over_the_bridge(void **state)
 {
     (void)state;
-    get_over_a_bridge(3, 20, 235);
+    get_over_a_bridge(3, 20, 205);
 }
 
 // Nobody who stands in the way of a stream is taken for stuck, and no joint search stops it.
 static void a_stream_is_not_a_jam(void **state)
 {
     (void)state;
-    get_over_a_bridge(3, 1, 250);
-    get_over_a_bridge(2, 20, 300);
+    get_over_a_bridge(3, 1, 182);
+    get_over_a_bridge(2, 20, 275);
 }
 
 // ---- who is pushed and who is not ---------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include "core/commands/create.h"
 #include "core/crowd/lanes.h"
 #include "core/saves/settle.h"
+#include "core/world/crowd_state.h"
 #include "core/world/team.h"
 #include "core/world/world_classes.h"
 
@@ -61,6 +62,94 @@ static void passages_are_found(void **state)
     crowd_fini(&stage);
 }
 
+// A gate of one cell in a wall, and the same between obstacles.
+static void gates_are_found(void **state)
+{
+    (void)state;
+    static const char *const gates[] = {
+        ".....@...........", //
+        ".....@...........", //
+        ".....@.....@@@@..", //
+        ".....@...........", //
+        ".................", //
+        "...........@@@...", //
+        ".....@...........", //
+        ".....@...........", //
+        ".....@...........", //
+        ".....@...........", //
+    };
+    fm_world_rules rules = crowd_rules();
+    crowd_init_rows(&stage, &rules, gates, FM_COUNT_OF(gates));
+    const fm_view *view = fm_world_truth(stage.world, 0);
+    fm_passage passage;
+    assert_true(fm_passage_find(view, fm_cell_at(5, 4), &passage));
+    assert_int_equal(passage.origin, fm_cell_at(5, 4));
+    assert_int_equal(passage.length, 1);
+    assert_int_equal(passage.width, 2);
+    assert_true(fm_passage_find(view, fm_cell_at(11, 3), &passage)); // three cells long
+    assert_int_equal(passage.length, 3);
+    crowd_fini(&stage);
+    static const char *const obstacles[] = {
+        "...........", //
+        ".....@.....", //
+        ".....@.....", //
+        "...........", //
+        "...........", //
+        ".....@.....", //
+        ".....@.....", //
+        "...........", //
+    };
+    crowd_init_rows(&stage, &rules, obstacles, FM_COUNT_OF(obstacles));
+    view = fm_world_truth(stage.world, 0);
+    assert_false(fm_passage_find(view, fm_cell_at(5, 3), &passage));
+    crowd_fini(&stage);
+}
+
+// Lane i from the north or west belongs to a direction: "01" one each.
+static void check_lanes(const fm_passage *passage, const char *directions)
+{
+    for (uint32_t i = 0; i < passage->width; i++) {
+        uint32_t direction = (uint32_t)(directions[i] - '0');
+        assert_int_equal(fm_passage_lanes(passage, direction, true) >> i & 1, 1);
+        assert_int_equal(fm_passage_lanes(passage, 1 - direction, true) >> i & 1, 0);
+        bool is_closing = passage->closing >> i & 1;
+        assert_int_equal(fm_passage_lanes(passage, direction, false) >> i & 1, !is_closing);
+    }
+}
+
+// The half on the right; of three the outer ones; then one after the other changes hands.
+static void lanes_change_hands(void **state)
+{
+    (void)state;
+    fm_passage passage = {.origin = fm_cell_at(20, 20), .length = 5, .width = 2};
+    fm_passage_share(&passage, 0);
+    check_lanes(&passage, "10");
+    passage.is_vertical = true;
+    fm_passage_share(&passage, 1);
+    check_lanes(&passage, "01");
+    passage.width = 4;
+    fm_passage_share(&passage, 1);
+    check_lanes(&passage, "0011");
+    passage.is_vertical = false;
+    passage.width = 3;
+    fm_passage_share(&passage, 1);
+    check_lanes(&passage, "101");
+    fm_passage_share(&passage, 0);
+    check_lanes(&passage, "010");
+    fm_passage_close_for(&passage, 1);
+    assert_int_equal(passage.closing, 1);
+    check_lanes(&passage, "010");
+    assert_true(fm_passage_is_left(&passage, 0, fm_cell_at(22, 20)));
+    assert_false(fm_passage_is_left(&passage, 1, fm_cell_at(22, 20)));
+    assert_false(fm_passage_is_left(&passage, 0, fm_cell_at(22, 22))); // in another lane
+    assert_false(fm_passage_is_left(&passage, 0, fm_cell_at(19, 20))); // not in it yet
+    fm_passage_hand_over(&passage);
+    check_lanes(&passage, "110");
+    fm_passage_close_for(&passage, 0);
+    fm_passage_hand_over(&passage);
+    check_lanes(&passage, "100");
+}
+
 static void lanes_lead_through(void **state)
 {
     (void)state;
@@ -70,22 +159,33 @@ static void lanes_lead_through(void **state)
     uint16_t *distances = malloc(fm_passage_bytes(&passage));
     assert_non_null(distances);
     passage.distances = distances;
+    fm_passage_share(&passage, 0);
     fm_passage_measure(&passage, view);
+    uint32_t lanes[2] = {fm_passage_lanes(&passage, 0, false),
+                         fm_passage_lanes(&passage, 1, false)};
     // To the east on the southern lane, to the west on the northern one.
     for (uint32_t x = 2; x < 8; x++) {
-        assert_int_equal(fm_passage_distance(&passage, 0, fm_cell_at(x, 3)), 10 * (9 - x));
-        assert_int_equal(fm_passage_distance(&passage, 1, fm_cell_at(x, 2)), 10 * x);
-        assert_true(fm_passage_is_closed(&passage, 0, fm_cell_at(x, 2)));
-        assert_false(fm_passage_is_closed(&passage, 0, fm_cell_at(x, 3)));
-        assert_true(fm_passage_is_closed(&passage, 1, fm_cell_at(x, 3)));
+        fm_cell north = fm_cell_at(x, 2), south = fm_cell_at(x, 3);
+        assert_int_equal(fm_passage_distance(&passage, 0, false, south), 10 * (9 - x));
+        assert_int_equal(fm_passage_distance(&passage, 1, false, north), 10 * x);
+        assert_true(fm_passage_is_closed(&passage, 0, lanes[0], north));
+        assert_false(fm_passage_is_closed(&passage, 0, lanes[0], south));
+        assert_true(fm_passage_is_closed(&passage, 1, lanes[1], south));
     }
     // From before the wrong lane past it.
-    assert_int_equal(fm_passage_distance(&passage, 0, fm_cell_at(1, 2)), 84);
-    assert_int_equal(fm_passage_distance(&passage, 0, fm_cell_at(0, 0)),
+    assert_int_equal(fm_passage_distance(&passage, 0, false, fm_cell_at(1, 2)), 84);
+    assert_int_equal(fm_passage_distance(&passage, 0, false, fm_cell_at(0, 0)),
                      FM_PASSAGE_WRONG + 108); // over the way of the others
-    assert_true(fm_passage_is_closed(&passage, 0, fm_cell_at(1, 2)));
-    assert_false(fm_passage_is_closed(&passage, 0, fm_cell_at(0, 2)));
-    assert_false(fm_passage_is_closed(&passage, 0, fm_cell_at(8, 2)));
+    assert_true(fm_passage_is_closed(&passage, 0, lanes[0], fm_cell_at(1, 2)));
+    assert_false(fm_passage_is_closed(&passage, 0, lanes[0], fm_cell_at(0, 2)));
+    assert_false(fm_passage_is_closed(&passage, 0, lanes[0], fm_cell_at(8, 2)));
+    // The southern lane closes: who is in it goes on, the others find no way.
+    fm_passage_close_for(&passage, 1);
+    fm_passage_measure(&passage, view);
+    assert_int_equal(fm_passage_distance(&passage, 0, true, fm_cell_at(4, 3)), 50);
+    assert_int_equal(fm_passage_distance(&passage, 0, false, fm_cell_at(0, 3)), FM_PASSAGE_FAR);
+    assert_true(
+        fm_passage_is_closed(&passage, 0, fm_passage_lanes(&passage, 0, false), fm_cell_at(4, 3)));
     free(distances);
     crowd_fini(&stage);
 }
@@ -153,6 +253,40 @@ static void streams_pass_each_other(void **state)
         assert_int_equal(fm_team_of(stage.world, team)->lane_count, 0); // nobody passes any more
         crowd_fini(&stage);
     }
+}
+
+// Three lanes: the outer ones belong to one direction; later one of these changes hands, and while
+// it does none of those who pass enters it.
+static void a_lane_changes_hands_in_time(void **state)
+{
+    (void)state;
+    uint32_t team = begin_bridge(3, false);
+    run_until_open(team);
+    const fm_lanes *lanes = &fm_team_of(stage.world, team)->lanes[0];
+    uint32_t owners = lanes->passage.owners, changes = 0, entered = 0;
+    assert_true(owners == 2 || owners == 5);
+    for (uint32_t tick = 0; tick < TICKS_MAX && are_open(team); tick++) {
+        uint32_t closing = lanes->passage.closing;
+        crowd_tick(&stage, NULL);
+        for (uint32_t i = 0; i < 3 && closing != 0 && closing == lanes->passage.closing; i++) {
+            uint32_t x = owners >> i & 1 ? BANK + LENGTH - 1 : BANK;
+            fm_cell first = fm_cell_at(x, (ACROSS - 3) / 2 + i);
+            uint32_t unit = stage.holders[first];
+            // holders tells who stands there after the tick; it came from outside the bridge.
+            const fm_mover *mover =
+                unit == 0 ? NULL : &fm_world_edit_crowd(stage.world)->movers[unit - 1];
+            bool is_new = mover != NULL && mover->lane != 0 &&
+                          !fm_passage_contains(&lanes->passage, mover->cell);
+            entered += closing >> i & 1 && is_new && mover->next == first;
+        }
+        changes += owners != lanes->passage.owners;
+        owners = lanes->passage.owners;
+    }
+    assert_int_equal(entered, 0);
+    assert_true(changes >= 1);
+    crowd_run(&stage, 2 * EACH, TICKS_MAX);
+    assert_int_equal(stage.ended[FM_END_ARRIVED], 2 * EACH);
+    crowd_fini(&stage);
 }
 
 // Any number of workers decides alike.
@@ -238,9 +372,16 @@ static void lanes_end_with_the_passage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(passages_are_found),         cmocka_unit_test(lanes_lead_through),
-        cmocka_unit_test(streams_pass_each_other),    cmocka_unit_test(workers_keep_to_lanes),
-        cmocka_unit_test(a_saved_world_has_no_lanes), cmocka_unit_test(lanes_end_with_the_passage),
+        cmocka_unit_test(passages_are_found),
+        cmocka_unit_test(gates_are_found),
+        cmocka_unit_test(lanes_change_hands),
+        cmocka_unit_test(a_lane_changes_hands_in_time),
+
+        cmocka_unit_test(lanes_lead_through),
+        cmocka_unit_test(streams_pass_each_other),
+        cmocka_unit_test(workers_keep_to_lanes),
+        cmocka_unit_test(a_saved_world_has_no_lanes),
+        cmocka_unit_test(lanes_end_with_the_passage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
