@@ -174,16 +174,21 @@ static void begin_again(fm_feed *feed, struct view *view)
     view->wanted = true;
 }
 
+static void unsubscribe_from(fm_feed *feed, uint64_t subscription)
+{
+    fm_params params;
+    fm_params_init(&params);
+    fm_params_uint(&params, FM_FIELD_SUBSCRIPTION, subscription);
+    fm_status ignored =
+        fm_upstream_send(feed->upstream, FM_METHOD_UNSUBSCRIBE, &params, NULL, NULL, NULL);
+    (void)ignored; // a lost connection ends the subscription
+    fm_params_fini(&params);
+}
+
 static void unsubscribe(fm_feed *feed, struct view *view)
 {
     if (view->subscription != 0) {
-        fm_params params;
-        fm_params_init(&params);
-        fm_params_uint(&params, FM_FIELD_SUBSCRIPTION, view->subscription);
-        fm_status ignored =
-            fm_upstream_send(feed->upstream, FM_METHOD_UNSUBSCRIBE, &params, NULL, NULL, NULL);
-        (void)ignored; // a lost connection ends the subscription
-        fm_params_fini(&params);
+        unsubscribe_from(feed, view->subscription);
         view->subscription = 0;
     }
 }
@@ -413,13 +418,24 @@ static void ask_as_before(fm_feed *feed, struct view *view, const fm_client_erro
     }
 }
 
+// Nobody wants it any more. Upstream would send all of it, until the connection ends, and count it
+// among the subscriptions of this relay.
+static void end_unwanted(fm_feed *feed, const fm_client_error *error, const msgpack_object *result)
+{
+    uint64_t subscription = error == NULL ? fm_object_uint(result, "subscription", 0) : 0;
+    if (subscription != 0) {
+        unsubscribe_from(feed, subscription);
+    }
+}
+
 static void on_subscribed(void *context, uint64_t id, const fm_client_error *error,
                           const msgpack_object *result)
 {
     fm_feed *feed = context;
     struct view *view = view_that_asked(feed, id);
     if (view == NULL) {
-        return; // nobody wants it any more
+        end_unwanted(feed, error, result);
+        return;
     }
     view->request = NO_REQUEST;
     if (error == NULL) {

@@ -433,6 +433,33 @@ def limits_that_pass():
             server.__exit__(None, None, None)
 
 
+def changing_its_mind():
+    """Who subscribes and unsubscribes at once takes nothing from the others: the relay ends at its server what nobody
+    wants any more, also where the answer to its own subscribe was still under way."""
+    source = random.Random(seed())
+    with tempfile.TemporaryDirectory() as folder, \
+            Server("--subscriptions-per-token-max", "8", environment=TOKENS) as server:
+        admin = connect(server)
+        world, agents = make_war(admin, source)
+        with Server("--relay-of", f"127.0.0.1:{server.port}", "--relay-token-file", token_file(folder),
+                    environment=TOKENS) as relay:
+            until(lambda: knows(relay, world), "the world")
+            faithful = View(relay, world=world, team=1).at(0)  # as long as it watches, there is a connection
+            fickle = connect(relay, LOOKER)
+            for first in range(1, 33, 4):
+                server.process.send_signal(signal.SIGSTOP)  # as if it were far away
+                for number in range(first, first + 4):
+                    fickle.send("subscribe", world=world)
+                    time.sleep(0.15)
+                    fickle.call("unsubscribe", subscription=number)
+                server.process.send_signal(signal.SIGCONT)
+                admin.call("ping")
+            view = View(relay, world=world).at(0)
+            play(admin, source, world, agents)
+            same(View(server, world=world), view)
+            same(View(server, world=world, team=1), faithful)
+
+
 def over_tls():
     """The server that is relayed speaks TLS: its certificate must be the trusted one."""
     source = random.Random(seed())
@@ -462,4 +489,4 @@ def over_tls():
             assert "certificate" in wary.log(), wary.log()
 
 
-run([relaying, delayed, besides_the_picture, little_room, coming_back, limits_that_pass, over_tls])
+run([relaying, delayed, besides_the_picture, little_room, coming_back, limits_that_pass, changing_its_mind, over_tls])
