@@ -7,7 +7,8 @@
 //   2. runs the ticks that are due: small worlds side by side, one per worker, large ones one after
 //      the other with all workers
 //   3. publishes what the ticks changed in watched views
-//   4. spends up to query_budget_ms on path queries, as long as no tick is due
+//   4. spends up to query_budget_ms on path queries, as long as no tick is due; where ticks are
+//      always late a sixteenth of its time
 //
 // The replays (server/worlds/playback.h) have a conductor of their own, with one thread, so that
 // replaying never delays live worlds.

@@ -2,7 +2,8 @@
 //
 // A job asks one question or many of the same kind. Questions that labels answer are answered at
 // once; for the others each gets an fm_query, and the workers search them while no tick is due,
-// for query_budget_ms at most between two ticks. Unfinished searches continue the next time.
+// for query_budget_ms at most between two ticks; where ticks are always late, in a sixteenth of the
+// time. Unfinished searches continue the next time.
 //
 //   job ── labels up to date? ── no ──> waits; each slice of time brings them on
 //              │ yes; and room for a copy of its map?
