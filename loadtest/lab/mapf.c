@@ -471,6 +471,24 @@ static void draw_problem(const fm_lab *lab, uint64_t seed)
         (uint32_t)fm_lab_uint(lab, "ticks", 1, UINT32_MAX, TICKS_EACH * (uint64_t)count + 200);
 }
 
+// A list of any length.
+struct seeds {
+    FILE *file;
+    char *text; // once it is closed
+    size_t size;
+};
+
+static void open_seeds(const fm_lab *lab, struct seeds *seeds)
+{
+    seeds->file = open_memstream(&seeds->text, &seeds->size);
+    fm_lab_need(lab, seeds->file);
+}
+
+static void close_seeds(const fm_lab *lab, struct seeds *seeds)
+{
+    fm_lab_need(lab, fclose(seeds->file) == 0 ? seeds->text : NULL);
+}
+
 static int run_drawn(fm_lab *lab, const uint32_t *neighbours, uint32_t neighbour_count,
                      uint32_t drawn)
 {
@@ -489,7 +507,8 @@ static int run_drawn(fm_lab *lab, const uint32_t *neighbours, uint32_t neighbour
     uint32_t unsolved = 0;
     uint32_t collisions = 0;
     for (uint32_t k = 0; k < neighbour_count; k++) {
-        char seeds[FM_TABLE_TEXT_SIZE] = "";
+        struct seeds seeds;
+        open_seeds(lab, &seeds);
         uint32_t solved = 0;
         uint64_t units = 0, costs = 0;
         double worst_us = 0;
@@ -510,9 +529,8 @@ static int run_drawn(fm_lab *lab, const uint32_t *neighbours, uint32_t neighbour
                 fprintf(stderr, "seed %llu, %u neighbours: %u of %u units on their goals\n",
                         (unsigned long long)(lab->seed + i), neighbours[k], outcome.on_goal,
                         problem.unit_count);
-                size_t used = strlen(seeds);
-                snprintf(seeds + used, sizeof seeds - used, "%s%llu", used == 0 ? "" : " ",
-                         (unsigned long long)(lab->seed + i));
+                fprintf(seeds.file, "%s%llu", solved == i ? "" : " ",
+                        (unsigned long long)(lab->seed + i));
             }
             fm_lab_progress(lab, k * drawn + i + 1, (uint64_t)neighbour_count * drawn);
         }
@@ -525,7 +543,9 @@ static int run_drawn(fm_lab *lab, const uint32_t *neighbours, uint32_t neighbour
         fm_table_number(&table, collisions);
         fm_table_number(&table, (double)costs);
         fm_table_number(&table, worst_us);
-        fm_table_text(&table, seeds);
+        close_seeds(lab, &seeds);
+        fm_table_text(&table, seeds.text);
+        free(seeds.text);
     }
     fm_lab_report(lab, &table, NULL, 0);
     fm_table_fini(&table);

@@ -237,7 +237,7 @@ static int run(fm_lab *lab)
     fm_lab_check(lab, fm_line_of_sight_create(rules, &fm_memory_libc, &experiment->sight), "sight");
 
     const char *maps = fm_lab_value(lab, "map");
-    char name[FM_TABLE_TEXT_SIZE];
+    char name[FM_LAB_PATH_SIZE];
     maps = maps == NULL ? MAPS_DEFAULT : maps;
     uint64_t done = 0, total = (uint64_t)fm_lab_map_count(lab, MAPS_DEFAULT) * experiment->missions;
     for (const char *list = maps; list != NULL; done += experiment->missions) {

@@ -484,7 +484,7 @@ static int run(fm_lab *lab)
     struct choice choice = read_lists(lab);
     fm_table table;
     const char *maps = fm_lab_value(lab, "map");
-    char name[FM_TABLE_TEXT_SIZE];
+    char name[FM_LAB_PATH_SIZE];
     uint32_t problems = (uint32_t)fm_lab_uint(lab, "problems", 1, 100000, 10);
     fm_table_init(&table, columns, FM_COUNT_OF(columns));
     for (const char *list = maps == NULL ? MAPS_DEFAULT : maps; list != NULL;) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHOWN_SIZE 128u
+#define SHOWN_SIZE 128u // bytes of a number or a mean as text
 
 void fm_table_init(fm_table *table, const fm_column *columns, uint32_t column_count)
 {
@@ -16,8 +16,21 @@ void fm_table_init(fm_table *table, const fm_column *columns, uint32_t column_co
     *table = (fm_table){.columns = columns, .column_count = column_count};
 }
 
+static void fail_without_memory(void)
+{
+    fputs("fogmarch-lab: out of memory\n", stderr);
+    exit(1);
+}
+
 void fm_table_fini(fm_table *table)
 {
+    size_t cell_count = 0;
+    if (table->row_count > 0) {
+        cell_count = (size_t)(table->row_count - 1) * table->column_count + table->filled;
+    }
+    for (size_t i = 0; i < cell_count; i++) {
+        free(table->cells[i].text);
+    }
     free(table->cells);
 }
 
@@ -26,8 +39,7 @@ void fm_table_row(fm_table *table)
     FM_ASSERT(table->row_count == 0 || table->filled == table->column_count);
     if (!fm_reserve(&fm_memory_libc, (void **)&table->cells, &table->capacity, table->row_count + 1,
                     table->column_count * sizeof *table->cells)) {
-        fputs("fogmarch-lab: out of memory\n", stderr);
-        exit(1);
+        fail_without_memory();
     }
     table->row_count += 1;
     table->filled = 0;
@@ -45,7 +57,11 @@ static fm_table_cell *next_cell(fm_table *table, fm_column_kind kind)
 
 void fm_table_text(fm_table *table, const char *text)
 {
-    snprintf(next_cell(table, FM_COLUMN_TEXT)->text, FM_TABLE_TEXT_SIZE, "%s", text);
+    fm_table_cell *cell = next_cell(table, FM_COLUMN_TEXT);
+    cell->text = strdup(text);
+    if (cell->text == NULL) {
+        fail_without_memory();
+    }
 }
 
 void fm_table_number(fm_table *table, double number)
@@ -68,14 +84,15 @@ void fm_table_mean(fm_table *table, const fm_sample *sample)
 
 // ---- for people --------------------------------------------------------------------------------
 
-// As it is shown to people.
-static void show(const fm_table *table, uint32_t row, uint32_t column, char *text)
+// A cell as it is shown to people. A number is written into `text`, of SHOWN_SIZE bytes.
+static const char *show(const fm_table *table, uint32_t row, uint32_t column, char *text)
 {
     const fm_column *kind = &table->columns[column];
     const fm_table_cell *cell = &table->cells[(size_t)row * table->column_count + column];
     if (kind->kind == FM_COLUMN_TEXT) {
-        snprintf(text, SHOWN_SIZE, "%s", cell->text);
-    } else if (isnan(cell->number)) {
+        return cell->text;
+    }
+    if (isnan(cell->number)) {
         snprintf(text, SHOWN_SIZE, "-");
     } else if (kind->kind == FM_COLUMN_NUMBER || isnan(cell->ci95)) {
         snprintf(text, SHOWN_SIZE, "%.*f", kind->decimals, cell->number);
@@ -83,6 +100,7 @@ static void show(const fm_table *table, uint32_t row, uint32_t column, char *tex
         snprintf(text, SHOWN_SIZE, "%.*f ± %.*f", kind->decimals, cell->number, kind->decimals,
                  cell->ci95);
     }
+    return text;
 }
 
 // Columns on a terminal: bytes of UTF-8 that do not continue a character.
@@ -117,8 +135,7 @@ static void print_lines(const fm_table *table, const char *before, const char *b
     for (uint32_t c = 0; c < table->column_count; c++) {
         widths[c] = table->columns[c].heading == NULL ? 0 : width_of(table->columns[c].heading);
         for (uint32_t r = 0; r < table->row_count; r++) {
-            show(table, r, c, text);
-            int width = width_of(text);
+            int width = width_of(show(table, r, c, text));
             widths[c] = width > widths[c] ? width : widths[c];
         }
     }
@@ -131,15 +148,14 @@ static void print_lines(const fm_table *table, const char *before, const char *b
             if (table->columns[c].heading == NULL) {
                 continue;
             }
-            if (heading) {
-                snprintf(text, sizeof text, "%s", table->columns[c].heading);
-            } else if (rule) {
-                snprintf(text, sizeof text, left ? "---" : "---:");
-            } else {
-                show(table, (uint32_t)r, c, text);
+            const char *shown = table->columns[c].heading;
+            if (rule) {
+                shown = left ? "---" : "---:";
+            } else if (!heading) {
+                shown = show(table, (uint32_t)r, c, text);
             }
             fputs(separator, file);
-            print_aligned(text, widths[c], left, file);
+            print_aligned(shown, widths[c], left, file);
             separator = between;
         }
         fputs(after, file);

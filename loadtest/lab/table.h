@@ -11,7 +11,6 @@
 #include <stdio.h>
 
 #define FM_TABLE_COLUMNS_MAX 24u
-#define FM_TABLE_TEXT_SIZE   96u // bytes of a text, NUL included
 
 typedef enum fm_column_kind {
     FM_COLUMN_TEXT,
@@ -27,7 +26,7 @@ typedef struct fm_column {
 } fm_column;
 
 typedef struct fm_table_cell {
-    char text[FM_TABLE_TEXT_SIZE];
+    char *text; // of the table; NULL in columns of numbers
     double number;
     double ci95;
 } fm_table_cell;
@@ -47,7 +46,7 @@ void fm_table_init(fm_table *table, const fm_column *columns, uint32_t column_co
 void fm_table_fini(fm_table *table);
 
 /// Begins a row; its cells are then added from left to right, each as its column's kind wants it
-/// (asserted).
+/// (asserted). Texts of any length are copied. Without memory the program ends.
 void fm_table_row(fm_table *table);
 void fm_table_text(fm_table *table, const char *text);
 void fm_table_number(fm_table *table, double number);

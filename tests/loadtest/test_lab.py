@@ -307,6 +307,17 @@ class Maps(unittest.TestCase):
         run("scen", "arena2", "arena2.map.scen", "--planner", "tba-star", "--heuristic",
             "manhattan", "--limit", 4, "--maps", MAPS, status=2)
 
+    def test_all_seeds_that_are_not_solved_are_named(self):
+        done = run("mapf", "--drawn", 40, "--ticks", 1, "--neighbours", 4, "--seed", 1000000, "--json", status=1)
+        row = json.loads(done.stdout)["rows"][0]
+        seeds = [int(seed) for seed in row["unsolved"].split()]
+        self.assertGreater(len(row["unsolved"]), 128)
+        self.assertEqual(len(seeds), row["problems"] - row["solved"])
+        self.assertEqual(seeds, sorted(set(seeds)))
+        self.assertTrue(all(f"\nseed {seed}, " in "\n" + done.stderr for seed in seeds))
+        text = run("mapf", "--drawn", 40, "--ticks", 1, "--neighbours", 4, "--seed", 1000000, status=1).stdout
+        self.assertIn(row["unsolved"] + "\n", text)
+
     def test_table_and_picture(self):
         with tempfile.TemporaryDirectory() as folder:
             table, svg = os.path.join(folder, "t.md"), os.path.join(folder, "p.svg")
