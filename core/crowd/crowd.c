@@ -25,6 +25,11 @@ bool fm_crowd_reserve(fm_world *world, uint32_t agent_count)
             fm_turns_reserve(world, agent_count));
 }
 
+const fm_mover *fm_crowd_mover(const fm_world *world, uint32_t slot)
+{
+    return &world->crowd.movers[slot];
+}
+
 void fm_crowd_fini(fm_world *world)
 {
     const fm_memory *memory = &world->memory;

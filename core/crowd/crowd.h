@@ -35,6 +35,9 @@
 /// FM_OCCUPANCY_EXCLUSIVE.
 FM_CHECKED bool fm_crowd_reserve(fm_world *world, uint32_t agent_count);
 
+/// How an agent that had an order in the last tick took part in it, by its slot. Not after a load.
+const fm_mover *fm_crowd_mover(const fm_world *world, uint32_t slot);
+
 /// Releases what it holds, and the occupancy.
 void fm_crowd_fini(fm_world *world);
 

@@ -207,6 +207,7 @@ static void find(fm_world *world)
 
 static void drop(fm_world *world, struct fm_team *team, uint32_t i)
 {
+    fm_world_edit_counts(world)->lanes -= team->lanes[i].is_open;
     fm_passage *passage = &team->lanes[i].passage;
     fm_memory_release(fm_world_memory(world), passage->distances, fm_passage_bytes(passage));
     team->lanes[i] = team->lanes[--team->lane_count];
@@ -322,11 +323,14 @@ static void count(fm_world *world)
 static void keep(fm_world *world, struct fm_team *team, uint32_t number)
 {
     uint64_t tick = fm_world_tick(world);
+    fm_world_counts *counts = fm_world_edit_counts(world);
     for (uint32_t i = team->lane_count; i-- > 0;) {
         fm_lanes *lanes = &team->lanes[i];
+        counts->lanes -= lanes->is_open;
         if (decide(lanes)) {
             measure(world, number, lanes);
         }
+        counts->lanes += lanes->is_open;
         lanes->met_tick = lanes->counts[0] > 0 && lanes->counts[1] > 0 ? tick : lanes->met_tick;
         bool is_due = tick - lanes->measured_tick >= MEASURE_PERIOD;
         if (team->large_count > 0 || tick - lanes->met_tick > ALONE_TICKS ||

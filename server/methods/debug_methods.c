@@ -380,10 +380,31 @@ static void pack_standing(msgpack_packer *packer, const fm_escorted *escorted)
     }
 }
 
+static void pack_passage(msgpack_packer *packer, const char *key, const fm_laned *lanes)
+{
+    fm_pack_text(packer, key);
+    msgpack_pack_array(packer, lanes == NULL ? 0 : 4);
+    if (lanes != NULL) {
+        msgpack_pack_uint32(packer, lanes->passage.x);
+        msgpack_pack_uint32(packer, lanes->passage.y);
+        msgpack_pack_uint32(packer, lanes->passage.width);
+        msgpack_pack_uint32(packer, lanes->passage.height);
+    }
+}
+
+static void pack_lanes_of(msgpack_packer *packer, const fm_job *job)
+{
+    static const char *const headings[FM_DIRECTION_COUNT] = {
+        [FM_NORTH] = "north", [FM_EAST] = "east", [FM_SOUTH] = "south", [FM_WEST] = "west"};
+    bool has_lanes = job->explain.has_lanes;
+    pack_passage(packer, "lanes", has_lanes ? &job->explain.lanes : NULL);
+    fm_pack_key_text(packer, "lanes_to", has_lanes ? headings[job->explain.heading] : "none");
+}
+
 void fm_answer_debug_explain(msgpack_packer *packer, const fm_job *job)
 {
     const fm_explanation *explanation = job->explain.explanation;
-    msgpack_pack_map(packer, 14);
+    msgpack_pack_map(packer, 16);
     fm_pack_key_uint(packer, "agent", fm_agent_id_pack(explanation->agent));
     fm_pack_key_text(packer, "state", fm_agent_state_names[explanation->state]);
     fm_pack_key_text(packer, "why", why_name(explanation->why));
@@ -396,6 +417,7 @@ void fm_answer_debug_explain(msgpack_packer *packer, const fm_job *job)
     fm_pack_key_text(packer, "help", help_name(explanation->help));
     fm_pack_key_uint(packer, "escort", fm_agent_id_pack(explanation->escort.agent));
     pack_standing(packer, &explanation->escort);
+    pack_lanes_of(packer, job);
     pack_chain(packer, explanation);
     fm_pack_text(packer, "orders");
     msgpack_pack_array(packer, explanation->order_count);
@@ -615,19 +637,41 @@ static void pack_escorted(msgpack_packer *packer, const fm_escorted *escorted)
     pack_standing(packer, escorted);
 }
 
+static void pack_lanes(msgpack_packer *packer, const fm_laned *lanes)
+{
+    msgpack_pack_map(packer, 7);
+    fm_pack_key_uint(packer, "team", lanes->team);
+    pack_passage(packer, "passage", lanes);
+    fm_pack_key_bool(packer, "vertical", lanes->is_vertical);
+    fm_pack_key_bool(packer, "open", lanes->is_open);
+    fm_pack_key_uint(packer, "ahead", lanes->counts[0]);
+    fm_pack_key_uint(packer, "back", lanes->counts[1]);
+    fm_pack_text(packer, "directions");
+    msgpack_pack_array(packer, lanes->width);
+    for (uint32_t i = 0; i < lanes->width; i++) {
+        msgpack_pack_uint32(packer, lanes->back >> i & 1);
+    }
+}
+
 void fm_answer_debug_jams(msgpack_packer *packer, const fm_job *job)
 {
-    msgpack_pack_map(packer, 4);
-    fm_pack_key_uint(packer, "stuck", job->jams->stuck);
-    fm_pack_key_uint(packer, "groups", job->jams->group_count);
+    const fm_jams *jams = job->jams.found;
+    msgpack_pack_map(packer, 5);
+    fm_pack_key_uint(packer, "stuck", jams->stuck);
+    fm_pack_key_uint(packer, "groups", jams->group_count);
     fm_pack_text(packer, "agents");
-    msgpack_pack_array(packer, job->jams->count);
-    for (uint32_t i = 0; i < job->jams->count; i++) {
-        pack_jammed(packer, &job->jams->units[i]);
+    msgpack_pack_array(packer, jams->count);
+    for (uint32_t i = 0; i < jams->count; i++) {
+        pack_jammed(packer, &jams->units[i]);
     }
     fm_pack_text(packer, "escorts");
-    msgpack_pack_array(packer, job->jams->escort_count);
-    for (uint32_t i = 0; i < job->jams->escort_count; i++) {
-        pack_escorted(packer, &job->jams->escorts[i]);
+    msgpack_pack_array(packer, jams->escort_count);
+    for (uint32_t i = 0; i < jams->escort_count; i++) {
+        pack_escorted(packer, &jams->escorts[i]);
+    }
+    fm_pack_text(packer, "lanes");
+    msgpack_pack_array(packer, job->jams.lane_count);
+    for (uint32_t i = 0; i < job->jams.lane_count; i++) {
+        pack_lanes(packer, &job->jams.lanes[i]);
     }
 }

@@ -463,6 +463,9 @@ static void write_worlds(FILE *out, const fm_metrics *metrics)
     PER_WORLD(out, metrics, "fogmarch_escorts", "gauge",
               "Agents that are let through a press, where a cell holds one.",
               world->stats.counts.escorts);
+    PER_WORLD(out, metrics, "fogmarch_lanes", "gauge",
+              "Passages in which two streams of a team keep to lanes, where a cell holds one unit.",
+              world->stats.counts.lanes);
     PER_NAME(out, metrics, "fogmarch_escorts_ended_total", "counter",
              "Ended escorts of agents through a press, by how.", "end", fm_escort_end_names,
              world->stats.counts.escorts_ended[i]);

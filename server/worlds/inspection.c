@@ -88,9 +88,12 @@ fm_status fm_inspection_make(fm_host *host, fm_job_inspect *inspect)
 fm_status fm_inspection_explain(fm_host *host, fm_job *job)
 {
     job->explain.explanation = malloc(sizeof *job->explain.explanation);
-    return job->explain.explanation == NULL
-               ? FM_ERR_NO_MEMORY
-               : fm_world_explain(host->world, job->explain.agent, job->explain.explanation);
+    if (job->explain.explanation == NULL) {
+        return FM_ERR_NO_MEMORY;
+    }
+    job->explain.has_lanes = fm_world_lanes_of(host->world, job->explain.agent, &job->explain.lanes,
+                                               &job->explain.heading);
+    return fm_world_explain(host->world, job->explain.agent, job->explain.explanation);
 }
 
 fm_status fm_inspection_report_units(fm_host *host, fm_job *job)
@@ -132,11 +135,13 @@ fm_status fm_inspection_list_top(fm_host *host, fm_job *job)
 
 fm_status fm_inspection_list_jams(fm_host *host, fm_job *job)
 {
-    job->jams = malloc(sizeof *job->jams);
-    if (job->jams == NULL) {
+    job->jams.found = malloc(sizeof *job->jams.found);
+    job->jams.lanes = malloc(FM_LANED_MAX * sizeof *job->jams.lanes);
+    if (job->jams.found == NULL || job->jams.lanes == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    fm_world_list_jams(host->world, job->jams);
+    fm_world_list_jams(host->world, job->jams.found);
+    job->jams.lane_count = fm_world_list_lanes(host->world, job->jams.lanes);
     return FM_OK;
 }
 

@@ -88,12 +88,13 @@ static size_t top_size(const fm_job *job)
 
 static void jams_fini(fm_job *job)
 {
-    free(job->jams);
+    free(job->jams.found);
+    free(job->jams.lanes);
 }
 
 static size_t jams_size(const fm_job *job)
 {
-    return sizeof *job->jams;
+    return sizeof *job->jams.found + FM_LANED_MAX * sizeof *job->jams.lanes;
 }
 
 static void units_fini(fm_job *job)

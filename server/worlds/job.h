@@ -16,6 +16,7 @@
 #pragma once
 
 #include "core/base/bytes.h"
+#include "core/crowd/laned.h"
 #include "core/planners/query.h"
 #include "core/tick/tick.h"
 #include "core/views/explain.h"
@@ -240,13 +241,20 @@ typedef struct fm_job {
         struct {
             fm_agent_id agent;
             fm_explanation *explanation; // owned
+            bool has_lanes;              // it keeps to
+            fm_laned lanes;
+            uint32_t heading;
         } explain;
         struct {
             fm_top top;
             uint32_t capacity, count;
             fm_top_row *rows; // owned
         } top;
-        fm_jams *jams; // owned
+        struct {
+            fm_jams *found; // owned
+            uint32_t lane_count;
+            fm_laned *lanes; // owned
+        } jams;
         struct {
             uint32_t team;           // their team; FM_ALL_TEAMS: any
             bool by_name;            // comes from a player: agents are given by its aliases

@@ -130,4 +130,44 @@ async function thePress() {
   await server.stop();
 }
 
-await run([theQueue, thePress]);
+// Two crowds of a team change sides over a bridge two cells wide: the page frames it.
+async function theBridge() {
+  const server = await Server.start([]);
+  const admin = await server.connect();
+  const rows = Array.from({ length: 13 }, (_, y) => ".".repeat(12) + (y === 6 || y === 5 ? "." : "@").repeat(14) + ".".repeat(12));
+  const map = new TextEncoder().encode(`type octile\nheight 13\nwidth 38\nmap\n${rows.join("\n")}\n`);
+  const { world } = await admin.call("world.create", { name: "bridge", paused: true, omniscient: true, map,
+                                                       occupancy: "exclusive" });
+  await admin.call("team.create", { world });
+  const places = Array.from({ length: 60 }, (_, i) => [Math.floor(i / 13), i % 13]);
+  for (const [from, to] of [[([x]) => 11 - x, ([x]) => 26 + x], [([x]) => 26 + x, ([x]) => 11 - x]]) {
+    const { agents } = await admin.call("agent.spawn", { world, team: 1,
+                                                         cells: places.flatMap((at) => [from(at), at[1]]) });
+    for (const [i, at] of places.entries()) {
+      await admin.call("agent.order", { world, agents: [agents[i]], kind: "move", goal: [to(at), at[1]] });
+    }
+  }
+  const isOpen = async () => (await admin.call("debug.jams", { world })).lanes.some(({ open }) => open);
+  for (let tick = 0; !(await isOpen()); tick++) {
+    assert.ok(tick < 400, "no lanes");
+    await admin.call("world.step", { world, ticks: 1 });
+  }
+  const explained = await Promise.all(Array.from({ length: 120 }, (_, i) =>
+    admin.call("debug.explain", { world, agent: i + 1 })));
+  const kept = explained.find(({ lanes_to }) => lanes_to === "east");
+  const browser = await Browser.start();
+  const page = await browser.open(server.url(`#world=${world}&agent=${kept.agent}`));
+  await page.locator("#waits-all").check();
+  await until(() => page.evaluate(() => JSON.stringify(window.fogmarch.view.waits.foundLanes) === "[[12,5,14,2]]"),
+              "the passage");
+  assert.match(await page.locator("#waits").textContent(), /1 passage has lanes/);
+  await page.locator("#explain").click();
+  await until(async () => (await page.locator("#explanation").textContent()).includes(
+    "it keeps to the lanes of the passage at 12, 5, to the east"), "in words");
+  await browser.screenshot(page, "bridge");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
+await run([theQueue, thePress, theBridge]);

@@ -93,7 +93,8 @@ def who_is_stuck():
         for agent, goal in zip(agents, ([20, 10], [1, 10])):
             client.call("agent.order", world=world, agents=[agent], kind="move", goal=goal)
         step(client, world, 100)
-        assert client.call("debug.jams", world=world) == {"stuck": 0, "groups": 0, "agents": [], "escorts": []}
+        assert client.call("debug.jams", world=world) == {"stuck": 0, "groups": 0, "agents": [], "escorts": [],
+                                                          "lanes": []}
         step(client, world, 100)
         jams = client.call("debug.jams", world=world)
         assert (jams["stuck"], jams["groups"]) == (2, 1), jams
@@ -170,6 +171,53 @@ def who_is_let_through():
         assert client.call("debug.jams", world=world)["escorts"] == []
         assert stats()["escorts_ended"] == {**nothing, "away": len(seen)}, (stats()["escorts_ended"], seen)
         assert (explain(large)["escort"], explain(large)["help"]) == (0, "none")
+
+
+def who_keeps_to_lanes():
+    """Two crowds of a team change sides over a bridge two cells wide, as in test_lanes.c."""
+    with WebServer() as server:
+        client = server.connect()
+        rows = "\n".join("." * 12 + ("." if y in (5, 6) else "@") * 14 + "." * 12 for y in range(13))
+        world = client.call("world.create", name="bridge", paused=True, omniscient=True, occupancy="exclusive",
+                            map=f"type octile\nheight 13\nwidth 38\nmap\n{rows}\n".encode())["world"]
+        team = client.call("team.create", world=world)["team"]
+        near = [(11 - i // 13, i % 13) for i in range(60)]
+        far = [(26 + i // 13, i % 13) for i in range(60)]
+        sides = []
+        for begin, end in ((near, far), (far, near)):
+            agents = client.call("agent.spawn", world=world, team=team, planner="dstar-lite",
+                                 cells=[at for cell in begin for at in cell])
+            sides.append(agents["agents"])
+            for agent, goal in zip(agents["agents"], end):
+                client.call("agent.order", world=world, agents=[agent], kind="move", goal=goal)
+        stats = lambda: client.call("stats", world=world)["world"]  # noqa: E731
+        jams = lambda: client.call("debug.jams", world=world)  # noqa: E731
+        explain = lambda agent: client.call("debug.explain", world=world, agent=agent)  # noqa: E731
+        assert (stats()["lanes"], jams()["lanes"]) == (0, [])
+        assert (explain(sides[0][0])["lanes"], explain(sides[0][0])["lanes_to"]) == ([], "none")
+        steps = 0
+        while not any(lanes["open"] for lanes in jams()["lanes"]):
+            assert stats()["lanes"] == 0
+            step(client, world)
+            steps += 1
+            assert steps < 400
+        lanes, = jams()["lanes"]
+        assert (lanes["team"], lanes["passage"], lanes["vertical"]) == (team, [12, 5, 14, 2], False), lanes
+        assert lanes["directions"] == [1, 0], lanes  # each on the right
+        assert lanes["ahead"] >= 6 and lanes["back"] >= 6 and stats()["lanes"] == 1, lanes
+        assert 'fogmarch_lanes{world="bridge"} 1\n' in server.get("/metrics")[2]
+        kept = [[agent for agent in side if explain(agent)["lanes"] == lanes["passage"]] for side in sides]
+        assert 3 <= len(kept[0]) <= lanes["ahead"] and 3 <= len(kept[1]) <= lanes["back"], kept
+        assert {explain(agent)["lanes_to"] for agent in kept[0]} == {"east"}
+        assert {explain(agent)["lanes_to"] for agent in kept[1]} == {"west"}
+        words = in_words(server, kept[1][0])
+        assert "it keeps to the lanes of the passage at 12,5, to the west: two streams meet there\n" in words, words
+        while stats()["orders_ended"]["arrived"] < 120:
+            step(client, world)
+            steps += 1
+            assert steps < 1000
+        step(client, world, 80)
+        assert (stats()["lanes"], jams()["lanes"]) == (0, [])
 
 
 def replans_and_their_cause():
@@ -416,6 +464,7 @@ def planners_side_by_side():
 
 
 if __name__ == "__main__":
-    run([orders_are_remembered, what_blocks_it, who_blocks_it, who_is_stuck, who_is_let_through, replans_and_their_cause,
-         the_most_expensive_first, who_share_a_search_are_one_row, the_planner_that_auto_has_chosen,
+    run([orders_are_remembered, what_blocks_it, who_blocks_it, who_is_stuck, who_is_let_through, who_keeps_to_lanes,
+         replans_and_their_cause, the_most_expensive_first, who_share_a_search_are_one_row,
+         the_planner_that_auto_has_chosen,
          a_followed_agent, what_a_channel_tells, another_planner, planners_side_by_side])

@@ -65,6 +65,16 @@ static void print_escort(const msgpack_object *result)
     }
 }
 
+static void print_lanes(const msgpack_object *result)
+{
+    char heading[8], at[32];
+    fm_object_text(result, "lanes_to", heading, sizeof heading);
+    if (fm_object_numbers(result, "lanes").count == 4) {
+        printf("it keeps to the lanes of the passage at %s, to the %s: two streams meet there\n",
+               place(result, "lanes", at, sizeof at), heading);
+    }
+}
+
 // Prints whom the blocker waits for, and so on.
 static void print_chain(const msgpack_object *result)
 {
@@ -129,6 +139,7 @@ static int run_explain(fm_cli *cli)
     if (!fm_cli_print_json(cli, result)) {
         print_reason(result);
         print_escort(result);
+        print_lanes(result);
         print_chain(result);
         print_orders(fm_object_numbers(result, "orders"));
         print_replans(fm_object_numbers(result, "replans"));

@@ -386,16 +386,17 @@ Stats = TypedDict('Stats', {
     # tick, agents, states, planners, orders_given, orders_ended, expansions, moves, cells_edited,
     # search_bytes, knowledge_bytes, known_cells (summed over teams), stuck (agents that wanted to
     # continue and did not get away for 128 ticks, where a cell holds one unit; looked for every
-    # 128 ticks), escorts (agents that are let through a press of units of several sizes),
-    # expansions_by_planner (with survey, seek and joint), replans (goal, sensed, map_change),
-    # conflicts (waited, sidestepped, pushed, swap_avoided) and escorts_ended (away: well;
-    # no_progress; out_of_time; dropped: the order ended otherwise), all four since the world was
-    # made or loaded, tick_ms, overrun_ms and order_to_first_move_ticks (count, p50, p99, p999,
-    # max), stages_ms (means; of these `commands` is what was done for the world between ticks,
-    # which counts as the next tick's time), late_ticks, skipped_ticks, degraded_ticks,
-    # ns_per_expansion, memory (bytes of the world, bytes_max that it may have; of these agents,
-    # knowledge, searches; planners: count and bytes of those of a kind, by name), journal (state,
-    # error, commits, rows, bytes, keyframes, errors, waiting_bytes, waiting_ticks)
+    # 128 ticks), escorts (agents that are let through a press of units of several sizes), lanes
+    # (passages in which two streams of a team keep to lanes), expansions_by_planner (with survey,
+    # seek and joint), replans (goal, sensed, map_change), conflicts (waited, sidestepped, pushed,
+    # swap_avoided) and escorts_ended (away: well; no_progress; out_of_time; dropped: the order
+    # ended otherwise), all four since the world was made or loaded, tick_ms, overrun_ms and
+    # order_to_first_move_ticks (count, p50, p99, p999, max), stages_ms (means; of these
+    # `commands` is what was done for the world between ticks, which counts as the next tick's
+    # time), late_ticks, skipped_ticks, degraded_ticks, ns_per_expansion, memory (bytes of the
+    # world, bytes_max that it may have; of these agents, knowledge, searches; planners: count and
+    # bytes of those of a kind, by name), journal (state, error, commits, rows, bytes, keyframes,
+    # errors, waiting_bytes, waiting_ticks)
     'world': dict[str, Any],
     # with teams, of the first 4096: team, weight, agents, waiting (of them, have an order and
     # stand: no path yet, or others in the way), and in expansions share (of the last tick), saved
@@ -503,6 +504,11 @@ DebugExplain = TypedDict('DebugExplain', {
     'escort': int,
     # ids of those who stood for that one in the last tick, and moved only if pushed
     'stands': list[int],
+    # x, y, width, height of the passage where it keeps to lanes, since two streams of its team meet
+    # there, or empty
+    'lanes': list[int],
+    # where it goes through that one: east, south, west or north; none
+    'lanes_to': str,
     # id, x, y of the blocker, of whom that one waits for, and so on, at most 32; the last waits for
     # nobody, or was named before: they stand in a circle
     'waits_for': list[int],
@@ -557,6 +563,12 @@ DebugJams = TypedDict('DebugJams', {
     # where it wanted to go in the last tick, or empty), since (the tick in which that began),
     # stands (ids of those who stood for it in the last tick, and moved only if pushed)
     'escorts': list[dict[str, Any]],
+    # at most 32 of the passages where two streams of a team meet: team, passage (x, y, width,
+    # height), vertical (it leads from north to south), open (those who pass it keep to their
+    # lanes; not yet, or no longer, where few want through from one side), ahead and back (how
+    # many wanted through in the last tick, to the east or south and back), directions (of each
+    # lane, from the north or west: 0 ahead, 1 back)
+    'lanes': list[dict[str, Any]],
 })
 
 # What world.save answers.

@@ -13,6 +13,7 @@
 #include "core/world/crowd_state.h"
 #include "core/world/team.h"
 #include "core/world/world_classes.h"
+#include "core/world/world_parts.h"
 
 static crowd stage;
 
@@ -316,9 +317,12 @@ static void a_saved_world_has_no_lanes(void **state)
 {
     (void)state;
     uint32_t team = begin_bridge(2, false);
+    assert_int_equal(fm_world_counted(stage.world)->lanes, 0);
     run_until_open(team);
+    assert_int_equal(fm_world_counted(stage.world)->lanes, 1);
     fm_world_settle(stage.world);
     assert_int_equal(fm_team_of(stage.world, team)->lane_count, 0);
+    assert_int_equal(fm_world_counted(stage.world)->lanes, 0);
     fm_world *copy = crowd_copy(&stage);
     uint32_t open_ticks = 0;
     for (uint32_t tick = 0; tick < TICKS_MAX && stage.ended_count < 2 * EACH; tick++) {

@@ -81,7 +81,8 @@ export class Explanation {
     }
   }
 
-  private show({ why, blocker, blocked_at, waits_ticks, stuck, help, escort, orders, replans }: Explained): void {
+  private show({ why, blocker, blocked_at, waits_ticks, stuck, help, escort, lanes, lanes_to, orders,
+                 replans }: Explained): void {
     const newest = replans[0];
     this.last.textContent = newest === undefined ? "It has not replanned lately."
       : `Replanned last in ${replanWords(newest)}.`;
@@ -92,8 +93,10 @@ export class Explanation {
     const who = blocker === 0 ? "" : ` (agent ${blocker})`;
     const whom = help === "stands" ? `: agent ${escort}` : "";
     const since = waits_ticks === 0 ? "" : `, for ${count(waits_ticks)} ticks`;
+    const kept = lanes.length === 4
+      ? `; it keeps to the lanes of the passage at ${lanes[0]}, ${lanes[1]}, to the ${lanes_to}` : "";
     this.lists.replaceChildren(
-      make("p", {}, `${why}${who}${where}${since}${stuck ? "; it is stuck" : ""}${HELP[help] ?? ""}${whom}`),
+      make("p", {}, `${why}${who}${where}${since}${stuck ? "; it is stuck" : ""}${HELP[help] ?? ""}${whom}${kept}`),
       make("ol", { "aria-label": "its orders" }, ...orders.slice(0, ENTRIES_SHOWN).map((entry) =>
         make("li", {}, `tick ${entry["tick"]}: ${entry["order"]} ${entry["event"]}, ` +
                        `${entry["kind"] ?? entry["reason"]}`))),

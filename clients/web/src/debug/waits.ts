@@ -2,7 +2,7 @@
 // selected agent the whole chain, also in words, by debug.explain. On request also for all waiting agents
 // in sight, and by debug.jams for all stuck agents of the map, with rings around them. Then those that are let
 // through a press have a ring of another colour, an arrow to their next place, and lines to those who stand for
-// them.
+// them. Passages where two streams keep to lanes have a frame, and an arrow on each lane.
 
 import { Graphics } from "pixi.js";
 import { AGENT_STATES, type Client, type Mirror } from "fogmarch";
@@ -26,6 +26,21 @@ interface Escort {
   readonly stands: readonly number[];
 }
 
+interface Lanes {
+  readonly passage: readonly number[]; // x, y, width, height
+  readonly vertical: boolean;
+  readonly open: boolean;
+  readonly directions: readonly number[]; // of each lane: 0 to the east or south, 1 back
+}
+
+interface Everybody {
+  readonly stuck: readonly number[];
+  readonly escorts: readonly Escort[];
+  readonly lanes: readonly Lanes[];
+}
+
+const NOBODY: Everybody = { stuck: [], escorts: [], lanes: [] };
+
 export class Waits {
   readonly panel: HTMLElement;
   private readonly words = make("p", { id: "waits", class: "hint", role: "status" });
@@ -35,8 +50,7 @@ export class Waits {
   private readonly arrows = new Graphics();
   private readonly timer: ReturnType<typeof setInterval>;
   private pairs = new Map<number, number>(); // who waits, for whom
-  private stuck: readonly number[] = [];
-  private escorts: readonly Escort[] = [];
+  private shown = NOBODY;
   private jams = ""; // in words
   private shownStuck = 0; // the stuck agent shown last
   private asking = false;
@@ -66,12 +80,17 @@ export class Waits {
 
   /** Stuck agents, as last drawn. */
   get foundStuck(): readonly number[] {
-    return this.stuck;
+    return this.shown.stuck;
   }
 
   /** Agents that are let through a press, and who stands for them, as last drawn. */
   get foundEscorts(): [number, readonly number[]][] {
-    return this.escorts.map(({ agent, stands }) => [agent, stands]);
+    return this.shown.escorts.map(({ agent, stands }) => [agent, stands]);
+  }
+
+  /** Passages with lanes that are kept to, as last drawn: x, y, width, height of each. */
+  get foundLanes(): (readonly number[])[] {
+    return this.shown.lanes.map(({ passage }) => passage);
   }
 
   /** Called every frame. */
@@ -83,6 +102,7 @@ export class Waits {
     }
     this.drawWaits(view);
     this.drawEscorts(view);
+    this.drawLanes();
   }
 
   private drawWaits(view: Mirror): void {
@@ -95,7 +115,7 @@ export class Waits {
       this.drawArrow(this.map.agents.positionOf(view, a), this.map.agents.positionOf(view, b));
     }
     this.arrows.stroke({ width: Math.max(0.14, 2.5 * pixel), color: 0xd55e00 });
-    for (const agent of this.stuck) {
+    for (const agent of this.shown.stuck) {
       const place = view.placeOf(agent);
       if (place !== undefined) {
         const { x, y } = this.map.agents.positionOf(view, place);
@@ -116,7 +136,7 @@ export class Waits {
 
   private drawEscorts(view: Mirror): void {
     const pixel = 1 / this.map.zoom;
-    for (const { agent, size, next, stands } of this.escorts) {
+    for (const { agent, size, next, stands } of this.shown.escorts) {
       const place = view.placeOf(agent);
       if (place === undefined) {
         continue;
@@ -137,8 +157,22 @@ export class Waits {
     this.arrows.stroke({ width: Math.max(0.08, 1.5 * pixel), color: 0x009e73 });
   }
 
+  private drawLanes(): void {
+    for (const { passage, vertical, directions } of this.shown.lanes) {
+      const [x, y, width, height] = passage as [number, number, number, number];
+      this.arrows.rect(x, y, width, height);
+      directions.forEach((direction, i) => {
+        const ends = vertical ? [{ x: x + i + 0.5, y }, { x: x + i + 0.5, y: y + height }] as const
+          : [{ x, y: y + i + 0.5 }, { x: x + width, y: y + i + 0.5 }] as const;
+        this.drawArrow(ends[direction === 0 ? 0 : 1], ends[direction === 0 ? 1 : 0]);
+      });
+    }
+    this.arrows.stroke({ width: Math.max(0.1, 2 / this.map.zoom), color: 0xf0e442 });
+  }
+
   private goToStuck(): void {
-    const agent = this.stuck.find((id) => id > this.shownStuck) ?? this.stuck[0];
+    const { stuck } = this.shown;
+    const agent = stuck.find((id) => id > this.shownStuck) ?? stuck[0];
     if (agent !== undefined) {
       this.shownStuck = agent;
       this.select(agent);
@@ -154,17 +188,15 @@ export class Waits {
       const agent = this.selected();
       const pairs = new Map<number, number>();
       const chain = agent === undefined ? [] : await this.chainOf(agent, pairs);
-      const [stuck, escorts] = this.box.checked ? await this.everybody(pairs) : [[], []];
+      const found = this.box.checked ? await this.everybody(pairs) : NOBODY;
       if (!this.ended) {
         this.pairs = pairs;
-        this.stuck = stuck;
-        this.escorts = escorts;
+        this.shown = found;
         this.say(chain);
       }
     } catch {
       this.pairs = new Map(); // the world, or an agent, is gone
-      this.stuck = [];
-      this.escorts = [];
+      this.shown = NOBODY;
     } finally {
       this.asking = false;
     }
@@ -179,9 +211,10 @@ export class Waits {
     return chain;
   }
 
-  // The ids of stuck agents, and the escorts; notes for whom they and the agents in sight wait.
-  private async everybody(pairs: Map<number, number>): Promise<[number[], Escort[]]> {
-    const { stuck, groups, agents, escorts } = await this.client.call("debug.jams", { world: this.world });
+  // The ids of stuck agents, the escorts, and lanes that are kept to; notes for whom they and the agents in sight
+  // wait.
+  private async everybody(pairs: Map<number, number>): Promise<Everybody> {
+    const { stuck, groups, agents, escorts, lanes } = await this.client.call("debug.jams", { world: this.world });
     const list = agents as unknown as { agent: number; blocker: number }[];
     list.filter(({ blocker }) => blocker !== 0).forEach(({ agent, blocker }) => pairs.set(agent, blocker));
     for (const agent of this.waitingInSight()) {
@@ -198,7 +231,12 @@ export class Waits {
     if (escorts.length > 0) {
       this.jams += `, ${count(escorts.length)} ${escorts.length === 1 ? "is" : "are"} let through a press (green)`;
     }
-    return [list.map(({ agent }) => agent).sort((a, b) => a - b), escorts as unknown as Escort[]];
+    const open = (lanes as unknown as Lanes[]).filter((one) => one.open);
+    if (open.length > 0) {
+      this.jams += `, ${count(open.length)} ${open.length === 1 ? "passage has" : "passages have"} lanes (yellow)`;
+    }
+    return { stuck: list.map(({ agent }) => agent).sort((a, b) => a - b), escorts: escorts as unknown as Escort[],
+             lanes: open };
   }
 
   private waitingInSight(): number[] {
@@ -224,6 +262,6 @@ export class Waits {
     if (this.words.textContent !== text) {
       this.words.textContent = text;
     }
-    this.next.hidden = this.stuck.length === 0;
+    this.next.hidden = this.shown.stuck.length === 0;
   }
 }
