@@ -256,6 +256,22 @@ async function withoutGraphicsItSaysSo() {
   await server.stop();
 }
 
+// A server that is frozen keeps its connections: the page says that nothing comes, and goes on when something does.
+async function saysThatTheServerIsSilent() {
+  const { server, admin, browser, seats } = await twoSeats();
+  const { page } = seats[0];
+  const status = page.locator("#status");
+  assert.match(await status.textContent(), /connected to fogmarchd/);
+  server.process.kill("SIGSTOP");
+  await until(async () => /^the server has not answered for \d+ s$/.test(await status.textContent()), "silence");
+  await browser.screenshot(page, "silent");
+  server.process.kill("SIGCONT");
+  await until(async () => /connected to fogmarchd/.test(await status.textContent()), "the server again");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
 async function comesBackToTheSameSeat() {
   const { server, admin, browser, seats } = await twoSeats();
   const { page, team } = seats[1];
@@ -267,4 +283,5 @@ async function comesBackToTheSameSeat() {
   await server.stop();
 }
 
-await run([theFormWaitsForThePage, withoutGraphicsItSaysSo, bothPlay, nobodySeesThroughFog, comesBackToTheSameSeat]);
+await run([theFormWaitsForThePage, withoutGraphicsItSaysSo, bothPlay, nobodySeesThroughFog, saysThatTheServerIsSilent,
+           comesBackToTheSameSeat]);

@@ -7,6 +7,7 @@ import {
   connect, ConnectionError, PROTOCOL, RequestError, ViewEnded, type Client, type Subscription,
 } from "fogmarch";
 import { find, make, showProblem } from "./dom.js";
+import { watchSilence } from "./silence.js";
 
 const RETRY_FIRST_MS = 500;
 const RETRY_LAST_MS = 8000;
@@ -85,7 +86,7 @@ export function startPage(page: Page): void {
     try {
       client = await connect(url.value, {
         name: `fogmarch-web ${page.name}`,
-        timeoutMs: 0, // a long journal takes long to seek in; the pages show that they wait
+        timeoutMs: 0, // a long journal takes long to seek in; see silence.ts
         ...(token.value === "" ? {} : { token: token.value }),
       });
       if (mine !== generation) {
@@ -102,6 +103,13 @@ export function startPage(page: Page): void {
       };
       sayWhere();
       client.onNode(() => mine === generation && sayWhere());
+      watchSilence(client, (seconds) => {
+        if (mine === generation && seconds !== undefined) {
+          say(`the server has not answered for ${seconds} s`, "bad");
+        } else if (mine === generation) {
+          sayWhere();
+        }
+      });
       showProblem("");
       sessionStorage.setItem("fogmarch-url", url.value);
       sessionStorage.setItem(`fogmarch-token-${page.name}`, token.value);
