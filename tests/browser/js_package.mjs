@@ -28,8 +28,9 @@ async function packedInstalledAndUsed() {
     rmSync(join(folder, "clients/js/dist"), { recursive: true });
     execFileSync("npm", ["pack", "--pack-destination", folder],
                  { cwd: join(folder, "clients/js"), stdio: "pipe", timeout: 120000 });
+    const { version } = JSON.parse(readFileSync(join(source, "js/package.json"), "utf8"));
     writeFileSync(join(folder, "user/package.json"), '{ "type": "module" }');
-    run("npm", "install", "--no-audit", "--no-fund", join(folder, "fogmarch-0.1.0.tgz"));
+    run("npm", "install", "--no-audit", "--no-fund", join(folder, `fogmarch-${version}.tgz`));
     writeFileSync(join(folder, "user/bot.js"), example().replace("7421", String(server.port)));
     assert.match(run(process.execPath, "bot.js"), /^tick \d+ agents in view 1$/m);
     // "goal" takes numbers: a program that passes a string must not compile, one that passes numbers must.

@@ -13,6 +13,7 @@ import os
 import random
 import signal
 import struct
+import subprocess
 import tempfile
 import time
 
@@ -240,13 +241,23 @@ def a_world_is_made_after_the_lease():
             close_all(nodes)
 
 
+def own_version():
+    return subprocess.run([os.environ["FOGMARCHD"], "--version"], check=True, capture_output=True,
+                          text=True).stdout.split()[1]
+
+
+def next_version():
+    own = own_version()
+    return own[:-1] + ("8" if own.endswith("9") else "9")  # as long as the other, for other_version()
+
+
 def other_version(folder):
     """Makes a program that calls itself the next version, whose ticks may therefore come out differently."""
     with open(os.environ["FOGMARCHD"], "rb") as file:
         program = file.read()
     path = os.path.join(folder, "fogmarchd")
     with open(path, "wb") as file:
-        file.write(program.replace(b"0.1.0\0", b"0.1.9\0"))
+        file.write(program.replace(own_version().encode() + b"\0", next_version().encode() + b"\0"))
     os.chmod(path, 0o700)
     return path
 
@@ -268,7 +279,8 @@ def the_program_is_upgraded():
             nodes.append(Node(etcd, "c", program=other_version(folder)))
             new = nodes[-1]
             admin = new.connect()
-            until(lambda: versions(admin) == {"a": "0.1.0", "b": "0.1.0", "c": "0.1.9"}, lambda: versions(admin))
+            until(lambda: versions(admin) == {"a": own_version(), "b": own_version(), "c": next_version()},
+                  lambda: versions(admin))
             killed = by_name(old, owner_of(etcd, match.world)[1])
             left = next(node for node in old if node is not killed)
             busy = left.connect()  # the other old node has a world already, the new one has none
