@@ -74,6 +74,12 @@ static size_t index_of(const fog *world, fm_cell cell)
     return (size_t)fm_cell_y(cell) * world->width + fm_cell_x(cell);
 }
 
+static uint32_t random_weight(fog *world)
+{
+    return chance(world, 40) ? world->costliest
+                             : 1 + fm_random_below(&world->random, world->costliest);
+}
+
 static void choose_rules(fog *world, bool uniform)
 {
     static const fm_connectivity connectivities[] = {FM_CONNECT_4, FM_CONNECT_8,
@@ -101,16 +107,16 @@ void fog_init(fog *world, uint64_t seed, uint32_t side_min, uint32_t side_max, b
         world->weights = malloc((size_t)world->width * world->height);
         FM_ASSERT(world->weights != NULL);
     }
-    uint32_t costliest = chance(world, 128) ? 4 : 250;
-    uint32_t density = 20 + fm_random_below(&world->random, 100); // of 256
+    world->costliest = chance(world, 128) ? 4 : FM_COST_MAX;
+    uint32_t cheap = chance(world, 200) ? 128 : 0;           // of 256 cells
+    uint32_t density = fm_random_below(&world->random, 120); // of 256
     for (uint32_t y = 0; y < world->height; y++) {
         for (uint32_t x = 0; x < world->width; x++) {
             fm_cell cell = fm_cell_at(x, y);
             set_blocked(world, cell, chance(world, density));
             if (world->weights != NULL) {
                 world->weights[index_of(world, cell)] =
-                    (uint8_t)(chance(world, 128) ? 1
-                                                 : 1 + fm_random_below(&world->random, costliest));
+                    (uint8_t)(chance(world, cheap) ? 1 : random_weight(world));
             }
         }
     }
@@ -164,8 +170,29 @@ void fog_weigh(fog *world, fm_cell cell, uint8_t weight)
     *place = weight;
 }
 
+// All cells of a block of 2 to 5 cells' side become walls, or floor.
+static void edit_block(fog *world, fm_cell spared)
+{
+    fm_cell corner = random_cell(world);
+    uint32_t side = 2 + fm_random_below(&world->random, 4);
+    bool blocked = chance(world, 128);
+    for (uint32_t y = fm_cell_y(corner); y < fm_cell_y(corner) + side && y < world->height; y++) {
+        for (uint32_t x = fm_cell_x(corner); x < fm_cell_x(corner) + side && x < world->width;
+             x++) {
+            fm_cell cell = fm_cell_at(x, y);
+            if (fm_bitmap_get(&world->blocked, cell) != blocked &&
+                (cell != spared || chance(world, 20))) {
+                fog_toggle(world, cell);
+            }
+        }
+    }
+}
+
 void fog_edit(fog *world, fm_cell spared)
 {
+    if (chance(world, 40)) {
+        edit_block(world, spared);
+    }
     uint32_t count = 1 + fm_random_below(&world->random, 4);
     fm_cell last = random_cell(world);
     for (uint32_t i = 0; i < count; i++) {
@@ -174,7 +201,7 @@ void fog_edit(fog *world, fm_cell spared)
             continue;
         }
         if (world->weights != NULL && chance(world, 100)) {
-            fog_weigh(world, cell, (uint8_t)(1 + fm_random_below(&world->random, 6)));
+            fog_weigh(world, cell, (uint8_t)random_weight(world));
         } else {
             fog_toggle(world, cell);
         }

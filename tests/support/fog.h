@@ -24,7 +24,8 @@ typedef struct fog {
     uint32_t width, height;
     fm_bitmap blocked;
     fm_bitmap blocked_transposed;
-    uint8_t *weights; // NULL when all are 1
+    uint8_t *weights;   // NULL when all are 1
+    uint32_t costliest; // weight of a cell
     fm_view view;
     fm_change changes[FOG_CHANGES_MAX]; // the planner was not notified yet
     uint32_t change_count;
@@ -57,7 +58,7 @@ fm_cell fog_free_cell(fog *world);
 void fog_toggle(fog *world, fm_cell cell);
 void fog_weigh(fog *world, fm_cell cell, uint8_t weight);
 
-/// 1 to 4 random changes. Spares `spared` most of the time.
+/// 1 to 4 random changes, now and then a whole block of cells. Spares `spared` most of the time.
 void fog_edit(fog *world, fm_cell spared);
 
 /// Brings the noted changes into the form in which a planner may get them: they say what is blocked

@@ -278,7 +278,7 @@ static void choose_spec(struct play *play, const fm_planner_ops *ops, fm_random 
 static void play_init(struct play *play, const fm_planner_ops *ops, uint64_t seed, bool large)
 {
     *play = (struct play){.seed = seed};
-    fog_init(&play->world, seed, large ? 40 : 3, large ? 80 : 16, ops->uniform_only);
+    fog_init(&play->world, seed, large ? 40 : 1, large ? 80 : 16, ops->uniform_only);
     play->tables.allow_stale = below(play, 4) == 0;
     play->world.view.tables = &play->tables;
     choose_spec(play, ops, &play->world.random, large ? 200 : 12);
