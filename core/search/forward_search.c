@@ -162,20 +162,36 @@ bool fm_forward_begin(fm_forward *forward, fm_slab *slab)
     return true;
 }
 
-// Whether the marked path from a cell leads to the goal and is a shortest one: h is exact along it.
-static bool leads_to_goal(fm_forward *forward, fm_cell cell, fm_forward_node *first)
+// No path from the cells between `cell` and `end` along the marks is a shortest one.
+static void mark_loose(const fm_forward *forward, fm_cell cell, fm_cell end)
 {
-    fm_forward_node *node = first;
+    for (;;) {
+        fm_forward_node *node = fm_forward_find(forward, cell);
+        touch(forward, node, cell);
+        node->loose = true;
+        if (cell == end) {
+            return;
+        }
+        cell = fm_cell_step(cell, node->next);
+    }
+}
+
+// Whether the marked path from a cell leads to the goal and is a shortest one: h is exact along it.
+// Where it is not, no cell up to there is asked again: a search walks no mark twice in vain.
+static bool leads_to_goal(const fm_forward *forward, fm_cell first)
+{
+    fm_cell cell = first;
+    const fm_forward_node *node = fm_forward_find(forward, cell);
     uint32_t h = fm_forward_estimate(forward, node, cell);
     while (cell != forward->goal) {
         bool usable = node->next != FM_NO_DIRECTION &&
                       fm_view_moves(forward->view, cell) >> node->next & 1 &&
                       !(node->search == forward->search && node->loose);
         fm_cell next = usable ? fm_cell_step(cell, node->next) : FM_CELL_NONE;
-        fm_forward_node *next_node = usable ? fm_forward_find(forward, next) : NULL;
+        const fm_forward_node *next_node = usable ? fm_forward_find(forward, next) : NULL;
         uint32_t next_h = usable ? fm_forward_estimate(forward, next_node, next) : 0;
         if (!usable || h != fm_view_cost(forward->view, cell, node->next, next) + next_h) {
-            first->loose = true;
+            mark_loose(forward, first, cell);
             return false;
         }
         cell = next;
@@ -246,7 +262,7 @@ FM_INLINE fm_forward_outcome run(fm_forward *forward, fm_work *work, uint32_t ex
         fm_cell cell = fm_page_cell(page, position);
         if (cell == forward->target ||
             (forward->rules.keeps_paths && node->next != FM_NO_DIRECTION &&
-             leads_to_goal(forward, cell, node))) {
+             leads_to_goal(forward, cell))) {
             forward->reached = cell;
             return FM_FORWARD_DONE;
         }
