@@ -78,6 +78,13 @@ static bool begin(fm_forward *f, fm_slab *slab, const frontier order)
 
 // ---- the search ---------------------------------------------------------------------------------
 
+// A path that is not the cheapest may cost more than can be said, and is one all the same.
+FM_INLINE uint32_t sum_of(uint32_t g, uint32_t cost)
+{
+    uint32_t sum = g + cost;
+    return sum < FM_COST_INFINITE ? sum : FM_COST_INFINITE - 1;
+}
+
 // Reaches the cells around one that was taken off the frontier. The first to reach a cell is its
 // parent; going deep, the last one is.
 FM_INLINE bool expand(fm_forward *f, fm_slab *slab, uint32_t ref, uint64_t key,
@@ -103,7 +110,7 @@ FM_INLINE bool expand(fm_forward *f, fm_slab *slab, uint32_t ref, uint64_t key,
         if (next->closed != FM_FORWARD_REACHED || (reached && order != LAST_IN)) {
             continue;
         }
-        next->g = node->g + fm_view_cost(f->view, cell, d, to);
+        next->g = sum_of(node->g, fm_view_cost(f->view, cell, d, to));
         next->parent = (uint8_t)(d ^ 4);
         fm_open_push(&f->open, queue_of(order), to_ref, key_of(order, key, next));
     }

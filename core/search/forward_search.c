@@ -262,7 +262,7 @@ FM_INLINE fm_forward_outcome run(fm_forward *forward, fm_work *work, uint32_t ex
         fm_cell cell = fm_page_cell(page, position);
         if (cell == forward->target ||
             (forward->rules.keeps_paths && node->next != FM_NO_DIRECTION &&
-             leads_to_goal(forward, cell))) {
+             node->g + node->h < FM_COST_INFINITE && leads_to_goal(forward, cell))) {
             forward->reached = cell;
             return FM_FORWARD_DONE;
         }

@@ -28,7 +28,8 @@
 #define SMALL_WORLDS  300u
 #define LARGE_WORLDS  12u
 #define TICKS         60u
-#define PATH_CAPACITY 8192u
+#define PATH_CAPACITY 40000u
+#define WINDING_SIDE  250u
 
 struct play {
     fog world;
@@ -455,6 +456,114 @@ static void test_large_worlds(void **state)
     }
 }
 
+// ---- costs beyond the largest ----
+
+// Nobody is notified.
+static void set_wall(fog *world, fm_cell cell, bool wall)
+{
+    if (fm_bitmap_get(&world->blocked, cell) != wall) {
+        fog_toggle(world, cell);
+        world->change_count = 0;
+    }
+}
+
+// Every cell costs as much as can be.
+static void make_dear(fog *world, fm_connectivity connectivity)
+{
+    size_t cell_count = (size_t)world->width * world->height;
+    world->weights = malloc(cell_count);
+    FM_ASSERT(world->weights != NULL);
+    memset(world->weights, FM_COST_MAX, cell_count);
+    world->view.weights = world->weights;
+    fm_view_set_rules(&world->view, connectivity, FM_STEPS_70_99);
+}
+
+// One corridor winds through the whole map of dear cells. So the way from one end to the other
+// costs more than FM_COST_INFINITE, which counts as no path, while shorter ways do not.
+static void wind(fog *world, fm_connectivity connectivity)
+{
+    for (uint32_t y = 0; y < world->height; y++) {
+        for (uint32_t x = 0; x < world->width; x++) {
+            bool is_gap = x == (y % 4 == 1 ? world->width - 1 : 0);
+            set_wall(world, fm_cell_at(x, y), y % 2 == 1 && !is_gap);
+        }
+    }
+    make_dear(world, connectivity);
+}
+
+static void toggle_short_cuts(fog *world)
+{
+    for (uint32_t i = 0; i < 4; i++) {
+        fog_toggle(world, fm_cell_at(0, 4 * i + 1));
+    }
+}
+
+// With default options, and as exact as can be.
+static void aim_plainly(struct play *play, const fm_planner_ops *ops, fm_cell goal)
+{
+    play->spec = (fm_planner_spec){
+        .ops = ops,
+        .options.field = {.weight = FM_WEIGHT_UNIT, .period = 1, .horizon = FM_HORIZON_NONE}};
+    play->optimal = fm_planner_spec_is_optimal(&play->spec, &play->world.view);
+    fm_planner_spec_format(&play->spec, play->name, sizeof play->name);
+    fog_planner_init(&play->planner, &play->world, ops, &play->spec.options);
+    play->planner.goal = goal;
+    ops->set_goal(play->planner.self, goal, &play->planner.slab);
+}
+
+// The paths of planners that promise any path may cost more than can be said. `finds` is what the
+// others answer.
+static void check_far(struct play *play, fm_cell start, fm_plan_state finds)
+{
+    fog_planner *planner = &play->planner;
+    planner->starts[0] = start;
+    planner->start_count = 1;
+    reference_fini(&play->costs);
+    measure(play);
+    fm_plan_state state = FM_PLAN_RUNNING;
+    for (uint32_t i = 0; i < 200 && state == FM_PLAN_RUNNING; i++) {
+        fog_planner_tell(planner);
+        play->world.change_count = 0;
+        state = fog_planner_advance(planner, 1000000, 0);
+    }
+    CHECK(play,
+          (reference_cost(&play->costs, start) < FM_COST_INFINITE) == (finds == FM_PLAN_FOUND));
+    CHECK(play, state == (planner->ops->finding == FM_FINDS_CHEAPEST ? finds : FM_PLAN_FOUND));
+    if (finds == FM_PLAN_FOUND) {
+        check_answer(play, 0);
+    } else if (state == FM_PLAN_FOUND) {
+        CHECK(play, planner->ops->path(planner->self, start, NULL, 0) > 20000);
+    }
+}
+
+static void play_far(const fm_planner_ops *ops, fm_connectivity connectivity)
+{
+    struct play play = {.seed = fm_test_seed()};
+    fog_init(&play.world, play.seed, WINDING_SIDE, WINDING_SIDE, true);
+    wind(&play.world, connectivity);
+    aim_plainly(&play, ops, fm_cell_at(0, 0));
+    fm_cell far = fm_cell_at(0, WINDING_SIDE - 2);
+    check_far(&play, fm_cell_at(7, 160), FM_PLAN_FOUND);
+    check_far(&play, far, FM_PLAN_UNREACHABLE);
+    toggle_short_cuts(&play.world);
+    check_far(&play, far, FM_PLAN_FOUND);
+    toggle_short_cuts(&play.world);
+    check_far(&play, far, FM_PLAN_UNREACHABLE);
+    play_fini(&play);
+}
+
+static void test_costs_beyond_the_largest(void **state)
+{
+    (void)state;
+    for (uint32_t p = 0; fm_planner_catalogue[p] != NULL; p++) {
+        const fm_planner_ops *ops = fm_planner_catalogue[p];
+        if (is_played(ops) && !ops->uniform_only && !ops->real_time) {
+            play_far(ops, FM_CONNECT_4);
+            play_far(ops, FM_CONNECT_8);
+        }
+    }
+}
+
 // ---- suspension ----
 
 // Plays the same events to two planners on the same map; one gets its grant in one piece, the other
@@ -563,6 +672,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_small_worlds),
         cmocka_unit_test(test_large_worlds),
+        cmocka_unit_test(test_costs_beyond_the_largest),
         cmocka_unit_test(test_suspension_changes_nothing),
         cmocka_unit_test(test_memory_may_run_out),
     };
