@@ -16,7 +16,8 @@
 //     ^           │ goal on top: FM_PLAN_FOUND  (LSS only)                │
 //     └───────────┴────────────── the agent has moved ────────────────────┘
 //
-// They notice that there is no path only when the look-ahead covers all that the agent can reach.
+// They notice that there is no path when the look-ahead covers all that the agent can reach, or at
+// last by their estimates, which then rise until no path could be cheap enough to count.
 
 #include "core/planners/real_time.h"
 
@@ -146,7 +147,8 @@ static bool relearn_around(fm_forward *f, uint32_t ref)
         if (!fm_forward_is_reached(f, node) || node->closed == FM_FORWARD_REACHED) {
             continue;
         }
-        uint32_t bound = h + fm_view_cost(f->view, cell, d, to);
+        uint32_t sum = h + fm_view_cost(f->view, cell, d, to);
+        uint32_t bound = sum < FM_COST_INFINITE ? sum : FM_COST_INFINITE;
         if (node->closed == FM_FORWARD_CLOSED || bound < node->h) {
             node->closed = FM_FORWARD_RELEARNED;
             node->h = bound;
@@ -252,6 +254,13 @@ static void real_time_knowledge_changed(void *self, const fm_change *changes, ui
     }
 }
 
+// Whether every path costs so much that it counts as none (view.h). The open list is not empty.
+static bool costs_too_much(fm_forward *f)
+{
+    const fm_forward_node *node = fm_forward_node_at(f, fm_forward_top(f));
+    return node->g + node->h >= FM_COST_INFINITE;
+}
+
 // Looks ahead. Returns true when the look-ahead is done and a step can be chosen.
 static bool look_ahead(struct real_time *r, fm_work *work, uint32_t expansions_at_start)
 {
@@ -288,6 +297,10 @@ static bool look_ahead(struct real_time *r, fm_work *work, uint32_t expansions_a
         fm_forward_exhaust(f, work->slab);
         return false;
     case FM_FORWARD_SUSPENDED:
+        if (costs_too_much(f)) {
+            f->state = FM_PLAN_UNREACHABLE;
+            return false;
+        }
         return r->seen > 0 && (!fixed || r->seen == f->options.lookahead);
     }
     FM_UNREACHABLE();

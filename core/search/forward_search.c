@@ -306,7 +306,7 @@ uint32_t fm_forward_top(fm_forward *forward)
 void fm_forward_learn(fm_forward *forward, uint32_t cost)
 {
     if (forward->rules.learns) {
-        forward->records[forward->search].cost = cost;
+        forward->records[forward->search].cost = cost < FM_COST_INFINITE ? cost : FM_COST_INFINITE;
     }
 }
 

@@ -145,7 +145,8 @@ fm_forward_outcome fm_forward_run(fm_forward *forward, fm_work *work, uint32_t e
 /// stale entries away.
 uint32_t fm_forward_top(fm_forward *forward);
 
-/// Remembers that no path over a cell of the open list costs less than `cost`.
+/// Remembers that no path over a cell of the open list costs less than `cost`; of what is above
+/// FM_COST_INFINITE no more than that, so that estimates cannot outgrow 32 bits.
 void fm_forward_learn(fm_forward *forward, uint32_t cost);
 
 /// Ends the current search, learns from it, and forgets the path.

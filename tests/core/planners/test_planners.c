@@ -564,6 +564,40 @@ static void test_costs_beyond_the_largest(void **state)
     }
 }
 
+// Estimates of an agent that cannot get out rise with each look ahead. When they say that no path
+// can be cheap enough to count, there is none; they must not start again from below.
+static void play_walled_in(const fm_planner_ops *ops)
+{
+    struct play play = {.seed = fm_test_seed()};
+    fog_init(&play.world, play.seed, 4, 4, true);
+    for (uint32_t i = 0; i < 16; i++) {
+        set_wall(&play.world, fm_cell_at(i % 4, i / 4), i / 4 == 1);
+    }
+    make_dear(&play.world, FM_CONNECT_8);
+    aim_plainly(&play, ops, fm_cell_at(3, 3));
+    fm_plan_state state = FM_PLAN_RUNNING;
+    play.planner.starts[0] = fm_cell_at(0, 0);
+    for (uint32_t i = 0; i < 400000 && state != FM_PLAN_UNREACHABLE; i++) {
+        fog_planner_tell(&play.planner);
+        state = fog_planner_advance(&play.planner, 2, 0);
+        walk(&play);
+    }
+    CHECK(&play, state == FM_PLAN_UNREACHABLE);
+    measure(&play);
+    check_answer(&play, 0);
+    play_fini(&play);
+}
+
+static void test_real_time_planners_learn_that_they_are_walled_in(void **state)
+{
+    (void)state;
+    for (uint32_t p = 0; fm_planner_catalogue[p] != NULL; p++) {
+        if (is_played(fm_planner_catalogue[p]) && fm_planner_catalogue[p]->real_time) {
+            play_walled_in(fm_planner_catalogue[p]);
+        }
+    }
+}
+
 // ---- suspension ----
 
 // Plays the same events to two planners on the same map; one gets its grant in one piece, the other
@@ -673,6 +707,7 @@ int main(void)
         cmocka_unit_test(test_small_worlds),
         cmocka_unit_test(test_large_worlds),
         cmocka_unit_test(test_costs_beyond_the_largest),
+        cmocka_unit_test(test_real_time_planners_learn_that_they_are_walled_in),
         cmocka_unit_test(test_suspension_changes_nothing),
         cmocka_unit_test(test_memory_may_run_out),
     };
