@@ -385,7 +385,7 @@ static bool all_done(const fog_planner *planner)
     return true;
 }
 
-// Planners of the LRTA* kind prove that there is no path only when their look-ahead covers the
+// Planners of the LRTA* kind prove soon that there is no path only when their look-ahead covers the
 // whole component of the agent.
 static bool may_walk_forever(struct play *play)
 {
@@ -409,9 +409,11 @@ static void play_world(const fm_planner_ops *ops, uint64_t seed, bool large)
         }
         tick(&play, grant_max);
     }
-    // Each cell is expanded a few times per search at most, and a step takes a tick.
+    // Each cell is expanded a few times per search at most, and a step takes a tick. Estimates that
+    // know nothing of costs are learned step by step.
     uint32_t cell_count = play.world.width * play.world.height;
-    uint32_t ticks_max = play.tick + 100 + 12 * cell_count * (ops->real_time ? 20 : 1);
+    uint32_t dearness = play.world.weights == NULL ? 1 : play.world.costliest;
+    uint32_t ticks_max = play.tick + 100 + 12 * cell_count * (ops->real_time ? 20 * dearness : 1);
     while (!all_done(&play.planner) && play.tick < ticks_max) {
         if (may_walk_forever(&play)) {
             break;
