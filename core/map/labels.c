@@ -50,8 +50,8 @@ struct fm_labels {
     bool graph_dirty;
     uint32_t *nodes; // label of each part of each block
     uint32_t node_count, node_capacity;
-    uint32_t label_count;
-    uint64_t version, graph_version;
+    uint64_t version; // counts updates that changed anything
+    uint64_t graph_version;
     struct answer *answers; // ANSWERS_KEPT, once the first was asked for
 };
 
@@ -439,9 +439,9 @@ static bool label_nodes(fm_labels *labels)
         }
     }
     // Roots are the smallest nodes of their trees, so each is numbered before what hangs on it.
-    labels->label_count = 0;
+    uint32_t label_count = 0;
     for (uint32_t node = 0; node < count; node++) {
-        nodes[node] = nodes[node] == node ? ++labels->label_count : nodes[nodes[node]];
+        nodes[node] = nodes[node] == node ? ++label_count : nodes[nodes[node]];
     }
     labels->graph_dirty = false;
     labels->graph_version += 1;
@@ -515,20 +515,9 @@ uint32_t fm_labels_of(const fm_labels *labels, fm_cell cell)
     return labels->nodes[block->node + part_of(block, bits, x % SIDE, y % SIDE)];
 }
 
-uint64_t fm_labels_version(const fm_labels *labels)
-{
-    return labels->version;
-}
-
 uint64_t fm_labels_graph_version(const fm_labels *labels)
 {
     return labels->graph_version;
-}
-
-uint32_t fm_labels_count(const fm_labels *labels)
-{
-    FM_ASSERT(fm_labels_are_current(labels));
-    return labels->label_count;
 }
 
 size_t fm_labels_bytes(const fm_labels *labels)

@@ -75,11 +75,9 @@ static inline bool fm_labels_connect(const fm_labels *labels, fm_cell a, fm_cell
     return label != FM_LABEL_NONE && label == fm_labels_of(labels, b);
 }
 
-/// Counts updates that changed anything: while it stays, what depends on cells stays.
-/// For the test that holds updates to what they promise.
-uint64_t fm_labels_version(const fm_labels *labels);
-
-/// Counts updates that may have changed which cells reach each other.
+/// Counts updates that changed the graph of parts: how many a block has, or an edge. A cell that
+/// only joined a part, left it or went to another part of its block does not show. So a new number
+/// says that it is worth asking again; an old one does not say that nothing has changed.
 uint64_t fm_labels_graph_version(const fm_labels *labels);
 
 /// Of the cells with a label, the one nearest to `goal` by fm_view_distance(); ties go to the
@@ -93,10 +91,6 @@ fm_cell fm_labels_nearest(fm_labels *labels, fm_cell goal, uint32_t label, uint6
 
 /// Forgets those answers: the next ones are computed, and charged, again.
 void fm_labels_forget_answers(fm_labels *labels);
-
-/// Number of components. Labels must be current.
-/// For the test that compares with a flood fill.
-uint32_t fm_labels_count(const fm_labels *labels);
 
 /// Bytes held.
 size_t fm_labels_bytes(const fm_labels *labels);
