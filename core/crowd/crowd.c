@@ -2,6 +2,7 @@
 
 #include "core/crowd/crowd.h"
 
+#include "core/crowd/escort.h"
 #include "core/crowd/jam.h"
 #include "core/crowd/lanes.h"
 #include "core/crowd/patience.h"
@@ -287,6 +288,9 @@ static void follow_up(fm_world *world, uint32_t slot, struct tally *tally)
         move_to(world, agent, mover, tally);
     } else {
         stay(world, agent, mover, tally);
+    }
+    if (agent->order.id != 0) {
+        fm_escort_count(world, agent, mover);
     }
 }
 

@@ -12,11 +12,12 @@
 #include "core/world/true_map.h"
 #include "core/world/world_parts.h"
 
-#define LOOKS_MIN     2u  // of FM_JAM_TICKS each, in one place
-#define HINDERED_MIN  16u // see patience.h: 2 for each tick
-#define ESCORTS_MAX   8u  // of a team at a time
-#define BEGIN_PERIOD  2u  // ticks between two beginnings
-#define URGENT_LOOKS  4u  // those that rest for so long come first
+#define REST_MIN      256u // ticks in one place
+#define REST_LONG     384u // who has been there for longer comes first
+#define LOOK_TICKS    16u  // between two looks at who might get one
+#define HINDERED_MIN  16u  // see patience.h: 2 for each tick
+#define ESCORTS_MAX   8u   // of a team at a time
+#define BEGIN_PERIOD  2u   // ticks between two beginnings
 #define APART         FM_ESCORT_SIDE_MAX
 #define OUT           5u  // cells; then the others go on,
 #define AWAY          12u // and then it is over
@@ -50,23 +51,47 @@ static bool wants_to_go(const fm_mover *mover)
     return (mover->preferences & 15) < FM_PREFERENCE_STAY;
 }
 
-// Whether a unit wants to go on from where it rests, and others have not let it. A slow one that
-// has its way does not.
-static bool rests(fm_world *world, const struct fm_agent *agent)
+// ---- who has been in one place for long ---------------------------------------------------------
+
+void fm_escort_count(const fm_world *world, struct fm_agent *agent, const fm_mover *mover)
 {
-    return agent->order.id != 0 && agent->hindered >= HINDERED_MIN &&
-           wants_to_go(mover_of(world, agent)) && is_near(agent->cell, agent->rest, FM_JAM_REACH);
+    bool sets_out = agent->asking_since > fm_world_tick(world);
+    if (sets_out || agent->rest_ticks == 0) {
+        agent->rest = mover->cell;
+        agent->rest_ticks = 0;
+    }
+    if (!is_near(agent->cell, agent->rest, FM_JAM_REACH)) {
+        agent->rest = agent->cell;
+        agent->rest_ticks = 0;
+    }
+    agent->rest_ticks += agent->rest_ticks < UINT16_MAX;
 }
 
-bool fm_escort_look(fm_world *world, struct fm_agent *agent)
+// Whether it wants to go on, and others have not let it. A slow one that has its way does not.
+static bool is_held(fm_world *world, const struct fm_agent *agent)
 {
-    if (agent->rest_looks == 0 || !rests(world, agent)) {
-        agent->rest = agent->cell;
-        agent->rest_looks = 0;
+    return agent->rest_ticks > REST_MIN && agent->order.id != 0 &&
+           agent->hindered >= HINDERED_MIN && wants_to_go(mover_of(world, agent));
+}
+
+static void look(fm_world *world, uint32_t number)
+{
+    struct fm_team *team = fm_team_of(world, number);
+    team->escorts_wanted = 0;
+    team->escorts_settled = false;
+    for (uint32_t i = 0; team->large_count > 0 && i < team->member_count; i++) {
+        const struct fm_agent *agent = fm_team_member(world, number, i);
+        team->escorts_wanted += agent != NULL && is_held(world, agent);
     }
-    agent->rest_looks += agent->rest_looks < UINT8_MAX;
-    agent->was_escorted = false;
-    return agent->rest_looks > LOOKS_MIN;
+    fm_world_edit_crowd(world)->jams_left += team->escorts_wanted;
+}
+
+void fm_escorts_look(fm_world *world)
+{
+    uint32_t count = fm_world_team_count(world);
+    for (uint32_t i = (uint32_t)(fm_world_tick(world) % LOOK_TICKS); i < count; i += LOOK_TICKS) {
+        look(world, i + 1);
+    }
 }
 
 // ---- one escort ---------------------------------------------------------------------------------
@@ -176,11 +201,12 @@ static bool is_apart(fm_world *world, const struct fm_team *team, const struct f
     return true;
 }
 
-// Larger is sooner. Small ones have to get their turn, too.
+// Larger is sooner. Of those that have been held for very long, the one that has been so for
+// longest: each gets its turn.
 static uint32_t rank_of(const struct fm_agent *agent, const fm_mover *mover)
 {
-    uint32_t is_urgent = agent->rest_looks >= URGENT_LOOKS;
-    return is_urgent << 16 | (uint32_t)mover->size << 8 | agent->rest_looks;
+    uint32_t size = mover->size, ticks = agent->rest_ticks;
+    return ticks > REST_LONG ? 1u << 31 | ticks << 4 | size : size << 16 | ticks;
 }
 
 // Of equals the first member: other teams must not decide. NULL: there is none.
@@ -190,8 +216,8 @@ static struct fm_agent *choose(fm_world *world, const struct fm_team *team, uint
     uint32_t best_rank = 0;
     for (uint32_t i = 0; i < team->member_count; i++) {
         struct fm_agent *agent = fm_team_member(world, number, i);
-        if (agent == NULL || agent->rest_looks <= LOOKS_MIN || agent->was_escorted ||
-            is_in_jam(agent, mover_of(world, agent)) || !rests(world, agent)) {
+        if (agent == NULL || !is_held(world, agent) || agent->was_escorted ||
+            is_in_jam(agent, mover_of(world, agent))) {
             continue;
         }
         uint32_t rank = rank_of(agent, mover_of(world, agent));

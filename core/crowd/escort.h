@@ -4,12 +4,17 @@
 // A large unit needs several cells free at once. In a press all push at once, and what one gains
 // another takes back in the next tick; no joint search begins there (stuck.h). So in a team with
 // large units a unit that has stayed in one place for long while it wanted to go on gets an escort,
-// the largest first, and before these those that nothing has helped for longer: in each tick it
-// decides before all others and only goes on or waits, and those around it stand unless they are
-// pushed, and then step aside. Where all others stand, each push leads to a free cell if one is
-// within reach of it, and nobody comes back.
+// the largest first, and before these those that nothing has helped for longer, the longest first:
+// in each tick it decides before all others and only goes on or waits, and those around it stand
+// unless they are pushed, and then step aside. Where all others stand, each push leads to a free
+// cell if one is within reach of it, and nobody comes back.
 //
-//   rests for some looks around ──> has an escort ──> is out: ──> is away, has another order, gets
+// How long a unit has been in one place is counted in every tick, from the one in which it came
+// more than FM_JAM_REACH cells away from the place before. A press pushes a unit to and fro, so one
+// that is looked at now and then may be farther than that from where it was, and still in the place
+// that it has not got out of. Those who were passed over for that stayed longest of all.
+//
+//   rests for 256 ticks         ──> has an escort ──> is out: ──> is away, has another order, gets
 //              ^                    others stand    others go     no nearer for a while,
 //              │                         │              on        or had one for long
 //              └── in vain ──────────────┴──────────────┴───────────────┘
@@ -34,14 +39,18 @@
 
 #pragma once
 
+#include "core/crowd/pibt.h"
 #include "core/world/world.h"
 
 struct fm_agent;
 struct fm_team;
 
-/// A unit is looked at, see stuck.h. Returns whether it has been in one place for so long that it
-/// may get an escort.
-bool fm_escort_look(fm_world *world, struct fm_agent *agent);
+/// After a unit with an order has moved or stayed: counts how long it has been in one place, since
+/// it has set out at most. Any units on several workers at once.
+void fm_escort_count(const fm_world *world, struct fm_agent *agent, const fm_mover *mover);
+
+/// Now and then, each team in a tick of its own: counts who may get one.
+void fm_escorts_look(fm_world *world);
 
 /// For one team, before the resolution, after units were told what plans want of them: changes what
 /// movers prefer that have an escort or belong to one.

@@ -695,6 +695,7 @@ uint64_t fm_jam_attend(fm_world *world, fm_workers *workers, uint64_t work)
     uint64_t owed = crowd->jam_debt < work ? crowd->jam_debt : work;
     crowd->jam_debt -= owed;
     fm_stuck_look_around(world);
+    fm_escorts_look(world);
     if (crowd->jams_left == 0) {
         return 0;
     }

@@ -3,7 +3,6 @@
 #include "core/crowd/stuck.h"
 
 #include "core/base/random.h"
-#include "core/crowd/escort.h"
 #include "core/crowd/jam.h"
 #include "core/crowd/patience.h"
 #include "core/crowd/pibt.h"
@@ -113,8 +112,7 @@ static void look_around(fm_world *world, uint32_t number)
     struct yielders yielders;
     count_yielders(world, number, &yielders);
     world->counts.stuck -= team->stuck_count;
-    team->stuck_left = team->stuck_count = team->escorts_wanted = 0;
-    team->escorts_settled = false;
+    team->stuck_left = team->stuck_count = 0;
     for (uint32_t i = 0; i < team->member_count; i++) {
         struct fm_agent *agent = fm_team_member(world, number, i);
         if (agent == NULL) {
@@ -122,7 +120,7 @@ static void look_around(fm_world *world, uint32_t number)
         }
         const fm_mover *mover = mover_at(world, agent);
         agent->jammed = fm_stuck_yet(world, agent) && !is_served(world, mover);
-        team->escorts_wanted += team->large_count > 0 && fm_escort_look(world, agent);
+        agent->was_escorted = false;
         agent->stuck = agent->jammed && !is_pressed(&yielders, agent->cell);
         team->stuck_count += agent->stuck;
         team->stuck_left += agent->stuck;
@@ -132,7 +130,7 @@ static void look_around(fm_world *world, uint32_t number)
         agent->anchor = wants ? agent->cell : FM_CELL_NONE;
     }
     world->counts.stuck += team->stuck_count;
-    world->crowd.jams_left += team->stuck_left + team->escorts_wanted;
+    world->crowd.jams_left += team->stuck_left;
 }
 
 void fm_stuck_look_around(fm_world *world)

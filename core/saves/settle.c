@@ -106,7 +106,7 @@ void fm_world_settle(fm_world *world)
     note_all_followed(world);
     for (uint32_t slot = 0; slot < world->agents.slot_count; slot++) {
         world->agents.slots[slot].must_sense = fm_agent_is_marked(world, slot, FM_MARK_LOOK);
-        world->agents.slots[slot].rest_looks = 0;
+        world->agents.slots[slot].rest_ticks = 0;
         world->agents.slots[slot].was_escorted = false;
     }
     world->allocations.starved |= fm_world_refusals(world) != refusals;

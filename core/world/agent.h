@@ -67,10 +67,10 @@ struct fm_agent {
     bool jammed;            // was stuck at the last search for jams
     bool stuck;             // the same, and has not been helped since
     uint8_t help;           // fm_agent_help
-    uint8_t rest_looks;     // searches for jams that found it near `rest`, see escort.h
-    fm_cell rest;           // where it was at the first of these
-    bool was_escorted;      // since the last of these
-    uint8_t padding[3];     // to whole lines
+    bool was_escorted;      // since the last search for jams, see escort.h
+    fm_cell rest;           // the place that it has not got away from,
+    uint16_t rest_ticks;    // for so long; 0: not known
+    uint8_t padding[2];     // to whole lines
 };
 _Static_assert(offsetof(struct fm_agent, order) == 64, "the order begins a line");
 _Static_assert(sizeof(struct fm_agent) % 64 == 0, "no two agents share a line");

@@ -7,6 +7,7 @@
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
+#include "core/crowd/escort.h"
 #include "core/crowd/pibt.h"
 #include "core/crowd/turns.h"
 #include "core/saves/settle.h"
@@ -288,7 +289,9 @@ static void many_get_escorts_soon(void **state)
         PRESSES = 6,
         APART = PRESS_WIDTH + 1,
         SMALLER = PRESSES - 1, // its size is 2
-        PERIOD = 2
+        PERIOD = 2,
+        BEFORE = 264, // the tick in which they are looked at,
+        LONGER = 160  // ticks
     };
     for (uint32_t waits_longer = 0; waits_longer < 2; waits_longer++) {
         fm_world_rules rules = crowd_rules_of_sizes();
@@ -312,7 +315,7 @@ static void many_get_escorts_soon(void **state)
             fm_world_find(stage.world, stage.units[(SMALLER + 1) * (PRESS_SMALL + 1) - 1]);
         for (uint32_t tick = 1; tick < PRESS_TICKS && last == 0; tick++) {
             crowd_tick(&stage, NULL);
-            smaller->rest_looks += waits_longer && smaller->rest_looks == 2;
+            smaller->rest_ticks += waits_longer && tick == BEFORE ? LONGER : 0;
             uint32_t count = 0;
             for (uint32_t i = 0; i < PRESSES; i++) {
                 uint32_t unit = (i + 1) * (PRESS_SMALL + 1) - 1;
@@ -328,6 +331,67 @@ static void many_get_escorts_soon(void **state)
     }
 }
 
+// What a unit does that a press pushes to and fro: it goes from one end of a passage to the other
+// and back. How long it has been there counts from when it came, wherever it is looked at.
+static void to_and_fro_is_one_place(void **state)
+{
+    (void)state;
+    enum {
+        REACH = 4,
+        TICKS = 500
+    };
+    fm_world_rules rules = crowd_rules_of_sizes();
+    crowd_init(&stage, &rules, press_grid(PRESS_WIDTH, 0, 0));
+    crowd_spawn_to(&stage, crowd_team(&stage), 1, 5, 2, 13, 14);
+    struct fm_agent *agent = fm_world_find(stage.world, stage.units[0]);
+    fm_mover mover = {.cell = agent->cell};
+    agent->asking_since = 0; // it has set out long ago
+    for (uint32_t tick = 0; tick < TICKS; tick++) {
+        uint32_t phase = (tick + REACH) % (4 * REACH);
+        agent->cell = fm_cell_at(1 + (phase < 2 * REACH ? phase : 4 * REACH - phase), 2);
+        fm_escort_count(stage.world, agent, &mover);
+        mover.cell = agent->cell;
+        assert_int_equal(agent->rest_ticks, tick + 1);
+    }
+    agent->cell = fm_cell_at(5 + REACH + 1, 2);
+    fm_escort_count(stage.world, agent, &mover);
+    assert_int_equal(agent->rest_ticks, 1); // it has got away
+    assert_int_equal(agent->rest, agent->cell);
+    for (uint32_t tick = 0; tick <= UINT16_MAX; tick++) {
+        fm_escort_count(stage.world, agent, &mover);
+    }
+    assert_int_equal(agent->rest_ticks, UINT16_MAX); // and not 0
+    agent->asking_since = fm_world_tick(stage.world) + 1;
+    fm_escort_count(stage.world, agent, &mover);
+    assert_int_equal(agent->rest_ticks, 1); // it has set out
+    crowd_fini(&stage);
+}
+
+// A unit gets its escort when it has been in one place for 256 ticks, whichever team it belongs to.
+static void an_escort_begins_on_time(void **state)
+{
+    (void)state;
+    enum {
+        TEAMS = 100, // each is looked at in a tick of its own
+        REST = 256,
+        LOOK = 16,
+        PERIOD = 2
+    };
+    fm_world_rules rules = crowd_rules_of_sizes();
+    crowd_init(&stage, &rules, press_grid(PRESS_WIDTH, 0, 0));
+    uint32_t team = 0, begun = 0;
+    for (uint32_t i = 0; i < TEAMS; i++) {
+        team = crowd_team(&stage);
+    }
+    spawn_press(team, 0, 3, 5, 0);
+    for (uint32_t tick = 1; tick < PRESS_TICKS && begun == 0; tick++) {
+        crowd_tick(&stage, NULL);
+        begun = mover_of(PRESS_SMALL)->escorted ? tick : 0;
+    }
+    assert_in_range(begun, REST, REST + LOOK + 2 * PERIOD);
+    crowd_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +401,8 @@ int main(void)
         cmocka_unit_test(an_escort_waits_for_memory),
         cmocka_unit_test(who_is_out_goes_on_first),
         cmocka_unit_test(many_get_escorts_soon),
+        cmocka_unit_test(to_and_fro_is_one_place),
+        cmocka_unit_test(an_escort_begins_on_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
