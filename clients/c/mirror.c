@@ -330,10 +330,12 @@ static fm_status end_orders(fm_mirror *mirror, fm_numbers numbers)
             .agent = fm_numbers_at(numbers, i + 1),
             .reason = (fm_order_end)reason,
         };
-        if (reason >= FM_END_COUNT || !read_place(numbers, i + 3, &ended.cell)) {
+        if (reason > INT32_MAX || !read_place(numbers, i + 3, &ended.cell)) {
             return FM_ERR_BAD_MESSAGE;
         }
-        mirror->ended[reason]++;
+        if (reason < FM_END_COUNT) {
+            mirror->ended[reason]++;
+        }
         if (mirror->ops != NULL && mirror->ops->ended != NULL) {
             mirror->ops->ended(mirror->context, &ended);
         }

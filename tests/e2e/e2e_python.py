@@ -307,6 +307,14 @@ def the_patrol_follows_strangers():
         assert bot("patrol.py", server, "--ticks", "60", "--team", str(team), *points) > 0
 
 
+def a_reason_of_a_newer_server():
+    """A reason that the library does not know is passed on as text."""
+    mirror = fogmarch.Mirror()
+    mirror.apply("keyframe", {"tick": 1, "rect": [0, 0, 2, 1], "cells": [2, 0], "agents": []})
+    mirror.apply("delta", {"tick": 2, "ended": [7, 1, 0, 1, 0, 8, 2, 99, 0, 0]})
+    assert [(end.order, end.reason) for end in mirror.ended] == [(7, "arrived"), (8, "99")], mirror.ended
+
+
 def a_stranger_to_the_protocol():
     """A general MessagePack-RPC client, made for another program, drives the server."""
     try:
@@ -346,4 +354,4 @@ def a_stranger_to_the_protocol():
 if __name__ == "__main__":
     run([mirrors_agree, without_asyncio_as_with, lost_and_found, a_keyframe_names_those_that_have_left,
          a_node_that_ends_with_its_last_answer_is_left, a_program_in_a_cluster_ends_without_close, errors_and_ends,
-         the_explorer_explores, the_patrol_follows_strangers, a_stranger_to_the_protocol])
+         the_explorer_explores, the_patrol_follows_strangers, a_stranger_to_the_protocol, a_reason_of_a_newer_server])

@@ -129,7 +129,7 @@ func send(x, y):
 
 func _on_order_ended(_view, order):
 	ends += 1
-	print("unit %d: %s" % [order["agent"], view.REASONS[order["reason"]]])
+	print("unit %d: %s" % [order["agent"], view.reason_name(order["reason"])])
 
 
 func _on_refused(method, error):

@@ -73,7 +73,8 @@ class Building:
 
 @dataclass(slots=True)
 class Ended:
-    """An order that ended: its id, its agent, why, and where the agent stood."""
+    """An order that ended: its id, its agent, why (one of ORDER_ENDS, or the number of a newer server's), and where
+    the agent stood."""
 
     order: int
     agent: int
@@ -220,7 +221,8 @@ class Mirror:
         ended = message.get("ended", ())
         for i in range(0, len(ended), 5):
             order, agent_id, reason, x, y = ended[i:i + 5]
-            self.ended.append(Ended(order, agent_id, ORDER_ENDS[reason], x, y))
+            why = ORDER_ENDS[reason] if reason < len(ORDER_ENDS) else str(reason)
+            self.ended.append(Ended(order, agent_id, why, x, y))
         alerts = message.get("alerts", ())
         for i in range(0, len(alerts), 5):
             self.alerts.append(Alert(*alerts[i:i + 5]))

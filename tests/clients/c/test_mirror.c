@@ -552,6 +552,34 @@ static void expect_refusal(fm_mirror *mirror, uint32_t which, const uint64_t *nu
     assert_int_equal(apply_delta(&delta, 1000000, mirror), FM_ERR_BAD_MESSAGE);
 }
 
+static void note_ended(void *context, const fm_mirror_ended *ended)
+{
+    *(fm_mirror_ended *)context = *ended;
+}
+
+// A newer server may have reasons for which orders end that this library does not know.
+static void test_an_unknown_reason_is_passed_on(void **state)
+{
+    (void)state;
+    static const fm_mirror_ops ops = {.ended = note_ended};
+    struct model model = new_model(1);
+    fm_mirror_ended ended = {0};
+    fm_mirror mirror;
+    fm_mirror_init(&mirror, 0, &ops, &ended);
+    assert_int_equal(apply_keyframe(&model, &mirror), FM_OK);
+    static struct delta delta;
+    delta = (struct delta){.moved.count = 0};
+    static const uint64_t numbers[] = {7, 1, 99, 6, 10};
+    for (uint32_t i = 0; i < FM_COUNT_OF(numbers); i++) {
+        add(&delta.ended, numbers[i]);
+    }
+    assert_int_equal(apply_delta(&delta, 1000000, &mirror), FM_OK);
+    assert_int_equal(ended.order, 7);
+    assert_int_equal(ended.reason, 99);
+    assert_int_equal(ended.cell, fm_cell_at(6, 10));
+    fm_mirror_fini(&mirror);
+}
+
 static void test_each_contradiction_is_refused(void **state)
 {
     (void)state;
@@ -574,7 +602,7 @@ static void test_each_contradiction_is_refused(void **state)
         {3, 4, {LEFT - 1, TOP, 1, 0}},            // west of it
         {3, 4, {LEFT, TOP, WIDTH + 1, 0}},        // past the end of the row
         {3, 4, {LEFT, TOP, 1, 15}},               // unknown terrain
-        {4, 5, {1, 1, 99, 6, 10}},                // unknown reason
+        {4, 5, {1, 1, 1ull << 31, 6, 10}},        // impossible reason
         {5, 2, {999, 1}},                         // class of an unknown agent
         {5, 2, {1, FM_CLASSES_MAX}},              // impossible class
         {5, 1, {1}},                              // cut short
@@ -652,6 +680,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mirror_equals_the_model),
         cmocka_unit_test(test_spoilt_deltas_do_no_harm),
+        cmocka_unit_test(test_an_unknown_reason_is_passed_on),
         cmocka_unit_test(test_each_contradiction_is_refused),
         cmocka_unit_test(test_other_subscriptions_are_ignored),
         cmocka_unit_test(test_a_world_that_moved_has_not_ended),

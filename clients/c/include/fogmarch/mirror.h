@@ -62,6 +62,7 @@ typedef struct fm_mirror_load {
 typedef struct fm_mirror_ended {
     uint64_t order;
     uint64_t agent;
+    // From FM_END_COUNT on: one of a newer server, which this library cannot name.
     fm_order_end reason;
     fm_cell cell; // where the agent stood
 } fm_mirror_ended;
@@ -117,7 +118,7 @@ typedef struct fm_mirror {
     uint64_t keyframes; // counts since fm_mirror_init()
     uint64_t deltas;
     uint64_t moves;               // entries of `moved`
-    uint64_t ended[FM_END_COUNT]; // orders that ended, by reason
+    uint64_t ended[FM_END_COUNT]; // orders that ended, by reason that has a name
     fm_mirror_load load;          // of the last delta that had one
     bool over;                    // world_ended or moved came
     bool has_moved;               // it was moved: the world goes on, but not in this view

@@ -19,7 +19,7 @@ signal tagged(view, agent)
 # So many cells from x, y eastward came into sight or left it. Only in a view with sight.
 signal sight_changed(view, x, y, count)
 signal buildings_changed(view)
-# An order ended: {order, agent, reason, x, y}; REASONS[reason] says why.
+# An order ended: {order, agent, reason, x, y}; reason_name(reason) says why.
 signal order_ended(view, order)
 # A unit stopped for an enemy: {order, agent, seen, x, y}, seen 0 when the enemy is out of sight again.
 signal alerted(view, alert)
@@ -63,6 +63,11 @@ var buildings = {} # number: {number, team, x, y, width, height}
 
 var _looks = []
 var _visible = [] # by cell, as _looks; empty without sight
+
+
+# Why an order ended, in a word; of a reason that only a newer server knows, its number.
+static func reason_name(reason):
+	return REASONS[reason] if reason < REASONS.size() else str(reason)
 
 
 # Terrain and cost of a cell in one number; 0: unknown, or not in view.
