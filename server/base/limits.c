@@ -71,7 +71,11 @@ void fm_addresses_fini(fm_addresses *addresses)
 
 fm_address *fm_addresses_hold(fm_addresses *addresses, const char *peer)
 {
-    uint64_t key = key_of(peer);
+    return fm_addresses_hold_key(addresses, key_of(peer));
+}
+
+fm_address *fm_addresses_hold_key(fm_addresses *addresses, uint64_t key)
+{
     fm_address **head = head_of(addresses, key);
     fm_address *address = *head;
     while (address != NULL && address->key != key) {

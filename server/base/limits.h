@@ -54,8 +54,9 @@ typedef struct fm_address {
     struct fm_address *next;
     uint64_t key;
     uint32_t connections;
-    fm_meter openings; // of connections
-    fm_meter failures; // wrong tokens
+    uint32_t subscriptions; // of all of them; for its users to count
+    fm_meter openings;      // of connections
+    fm_meter failures;      // wrong tokens
 } fm_address;
 
 // Zeroed: empty.
@@ -69,6 +70,9 @@ void fm_addresses_fini(fm_addresses *addresses);
 /// A connection from an address as text. Ends with fm_addresses_release().
 /// @return NULL when out of memory
 fm_address *fm_addresses_hold(fm_addresses *addresses, const char *peer);
+
+/// The same for another number that connections have in common, in a table of their own.
+fm_address *fm_addresses_hold_key(fm_addresses *addresses, uint64_t key);
 
 /// @param now_ns  addresses whose connections and wrong tokens are long ago are forgotten
 void fm_addresses_release(fm_addresses *addresses, fm_address *address, uint64_t now_ns);

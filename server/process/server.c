@@ -726,6 +726,7 @@ static void server_fini(struct server *server)
     sodium_memzero(&server->hub.resume_key, sizeof server->hub.resume_key);
     sodium_memzero(&server->hub.secrets, sizeof server->hub.secrets);
     fm_addresses_fini(&server->hub.addresses);
+    fm_addresses_fini(&server->hub.tokens_held);
     free(server->hub.hosts);
     free(server->hub.sessions);
     uv_loop_close(&server->loop);

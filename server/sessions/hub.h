@@ -133,6 +133,7 @@ typedef struct fm_hub {
     fm_resume_key resume_key;
     fm_secrets secrets; // of the cluster; none: resume tokens are good here alone
     fm_addresses addresses;
+    fm_addresses tokens_held; // by tokens, of sessions that have subscribed
     fm_hub_counts counts;
     fm_ending endings[FM_ENDINGS_MAX];
     uint32_t ending_count;

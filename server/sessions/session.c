@@ -77,6 +77,9 @@ static void session_destroy(fm_session *session)
     session->hub->yield_count -= session->yields;
     session->hub->uploads_size -= session->upload.total + session->download.total;
     fm_addresses_release(&session->hub->addresses, session->address, fm_clock_now_ns());
+    if (session->token_held != NULL) {
+        fm_addresses_release(&session->hub->tokens_held, session->token_held, fm_clock_now_ns());
+    }
     free(session->upload.bytes);
     free(session->download.bytes);
     free(session->input);

@@ -84,6 +84,7 @@ struct fm_session {
     uint64_t vouched_until_s; // Unix time; tickets for it end then
 
     fm_address *address;
+    fm_address *token_held; // of all sessions with its token; NULL: it has not subscribed yet
     fm_meter meters[FM_METER_COUNT];
 
     fm_scanner scanner;

@@ -411,6 +411,16 @@ static void unlink_from_scene(fm_subscription *subscription)
     *link = subscription->next_of_scene;
 }
 
+// Those of its token and address are counted with it, so that none has to go through all sessions.
+static void count_subscriptions(fm_session *session, int32_t more)
+{
+    session->subscription_count += (uint32_t)more;
+    session->address->subscriptions += (uint32_t)more;
+    if (session->token_held != NULL) {
+        session->token_held->subscriptions += (uint32_t)more;
+    }
+}
+
 static void unlink_from_session(fm_subscription *subscription)
 {
     fm_subscription **link = &subscription->session->subscriptions;
@@ -418,7 +428,7 @@ static void unlink_from_session(fm_subscription *subscription)
         link = &(*link)->next_of_session;
     }
     *link = subscription->next_of_session;
-    subscription->session->subscription_count--;
+    count_subscriptions(subscription->session, -1);
 }
 
 // Returns whether that was the last one of its scene.
@@ -459,27 +469,33 @@ static void lose(fm_subscription *subscription)
     }
 }
 
+// From the first subscription on. Tokens have the same key once in a billion billions.
+static bool hold_token(fm_session *session)
+{
+    uint64_t key;
+    memcpy(&key, session->token_hash, sizeof key);
+    if (session->has_token && session->token_held == NULL) {
+        session->token_held = fm_addresses_hold_key(&session->hub->tokens_held, key);
+    }
+    return !session->has_token || session->token_held != NULL;
+}
+
 // Many sessions of one player count once.
 static bool has_too_many(const fm_session *session)
 {
-    const fm_hub *hub = session->hub;
-    uint64_t of_token = 0, of_address = 0;
-    for (uint32_t i = 0; i < hub->session_count; i++) {
-        const fm_session *other = hub->sessions[i];
-        bool same_token = session->has_token && other->has_token &&
-                          memcmp(other->token_hash, session->token_hash, FM_TOKEN_HASH_SIZE) == 0;
-        of_token += same_token ? other->subscription_count : 0;
-        of_address += other->address == session->address ? other->subscription_count : 0;
-    }
-    uint64_t token_max = hub->config->subscriptions_per_token_max;
-    uint64_t address_max = hub->config->subscriptions_per_address_max;
+    const fm_address *token = session->token_held, *address = session->address;
+    uint64_t token_max = session->hub->config->subscriptions_per_token_max;
+    uint64_t address_max = session->hub->config->subscriptions_per_address_max;
     return session->subscription_count == FM_SESSION_SUBSCRIPTIONS_MAX ||
-           (token_max > 0 && of_token >= token_max) ||
-           (address_max > 0 && session->address != NULL && of_address >= address_max);
+           (token_max > 0 && token != NULL && token->subscriptions >= token_max) ||
+           (address_max > 0 && address->subscriptions >= address_max);
 }
 
 fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *request)
 {
+    if (!hold_token(session)) {
+        return FM_ERR_NO_MEMORY;
+    }
     if (has_too_many(session)) {
         return FM_ERR_LIMIT;
     }
@@ -523,7 +539,7 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
     scene->subscriptions = subscription;
     scene->idle_ns = 0;
     session->subscriptions = subscription;
-    session->subscription_count++;
+    count_subscriptions(session, 1);
     if (is_ready(subscription)) {
         answer_opened(subscription);
         bring_up_to_date(subscription);

@@ -535,6 +535,7 @@ void fm_live_end(void)
     end_conductor(live.hub.replayer);
     fm_tokens_fini(&live.hub.tokens);
     fm_addresses_fini(&live.hub.addresses);
+    fm_addresses_fini(&live.hub.tokens_held);
     free(live.hub.hosts);
     free(live.hub.sessions);
     FM_ASSERT(!uv_loop_alive(&empty_loop));
