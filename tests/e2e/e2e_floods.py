@@ -266,18 +266,19 @@ def reports_for_observers():
 
 def share_of_the_inbox():
     """A team leaves places in a world's inbox to the others, and its commands are done in their order."""
-    with Server("--inbox-commands-max", "64", environment={"FOGMARCH_TOKEN": Match.ADMIN}) as server:
-        match = Match(server, [1, 1], paused=True)
+    with Server("--inbox-commands-max", "64", "--order-agents-per-tick", "1",
+                environment={"FOGMARCH_TOKEN": Match.ADMIN}) as server:
+        match = Match(server, [16, 1], tick_hz=4)
         busy, other = match.player(0), match.player(1)
-        step = match.admin.send("world.step", world=match.world, ticks=10000)  # commands wait for it
-        match.admin.call("ping")
-        orders = [busy.send("agent.order", world=match.world, agents=match.units[0], kind="move", goal=[99, number])
+        slow = match.admin.send("agent.order", world=match.world, agents=list(range(1, 17)), kind="hold")
+        match.admin.call("ping")  # commands wait for it, for 16 ticks
+        orders = [busy.send("agent.order", world=match.world, agents=match.units[0][:1], kind="move", goal=[99, number])
                   for number in range(64)]
         busy.call("ping")
         own = [other.send("agent.order", world=match.world, agents=match.units[1], kind="move", goal=[99, number])
                for number in range(8)]
         other.call("ping")
-        assert other.answers == {}, "the ticks were over too soon, or it was refused"
+        assert other.answers == {}, "the order took less than 16 ticks, or it was refused"
         taken = []
         for number in orders:
             try:
@@ -286,7 +287,7 @@ def share_of_the_inbox():
                 assert error.name == "busy", error
         assert 16 <= len(taken) <= 32 and taken == sorted(taken), taken
         assert [other.answer(number)["order"] for number in own] == list(range(1, 9))
-        match.admin.answer(step)
+        match.admin.answer(slow)
 
 
 def agents_named_twice():
