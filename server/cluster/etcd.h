@@ -64,6 +64,8 @@ fm_etcd_outcome fm_etcd_call(fm_etcd *etcd, const char *path, const fm_writer *b
                              uint32_t timeout_ms, json_t **answer, char *error);
 
 /// Sends a request. fm_etcd_finish() returns the result; `body` must stay until then.
+/// Blocks for up to FM_ETCD_TRY_MS where it has to connect or log in, as all calls here: never the
+/// event loop's thread.
 void fm_etcd_begin(fm_etcd *etcd, const char *path, const fm_writer *body);
 
 /// Waits until the result of one of several begun requests can be had without waiting for an

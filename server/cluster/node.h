@@ -229,9 +229,6 @@ bool fm_node_tokens_are_known(fm_node *node, uint64_t revision);
 /// Whether another node would take this one's worlds.
 bool fm_node_has_heirs(fm_node *node);
 
-/// Whether this node gives its worlds away.
-bool fm_node_is_draining(fm_node *node);
-
 /// Where a world is. @param name  used when `number` is 0
 /// @param entry  receives its node, unless it has none now
 /// @return false: there is no such world, as far as this node knows

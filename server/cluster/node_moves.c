@@ -526,14 +526,6 @@ bool fm_node_has_heirs(fm_node *node)
     return any;
 }
 
-bool fm_node_is_draining(fm_node *node)
-{
-    uv_mutex_lock(&node->lock);
-    bool is = node->is_draining;
-    uv_mutex_unlock(&node->lock);
-    return is;
-}
-
 static void note_owner(fm_node *node, uint64_t number, const char *owner, bool is_here)
 {
     uv_mutex_lock(&node->lock);
