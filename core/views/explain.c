@@ -157,7 +157,7 @@ fm_status fm_world_explain_now(const fm_world *world, fm_agent_id id, fm_explana
 {
     const struct fm_agent *agent = fm_world_find(world, id);
     if (agent == NULL) {
-        return FM_ERR_NO_AGENT;
+        return fm_world_find_any(world, id) != NULL ? FM_ERR_CARRIED : FM_ERR_NO_AGENT;
     }
     *explanation = (fm_explanation){.agent = id, .state = (fm_agent_state)agent->state};
     explanation->waits_ticks = waits_of(world, agent);

@@ -56,7 +56,7 @@ typedef struct fm_explanation {
     uint32_t order_count, replan_count;
 } fm_explanation;
 
-/// @return FM_OK or FM_ERR_NO_AGENT
+/// @return FM_OK, FM_ERR_NO_AGENT, or FM_ERR_CARRIED
 FM_CHECKED fm_status fm_world_explain(const fm_world *world, fm_agent_id agent,
                                       fm_explanation *explanation);
 

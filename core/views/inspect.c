@@ -29,7 +29,7 @@ fm_status fm_world_describe(const fm_world *world, fm_agent_id id, fm_agent_repo
 {
     const struct fm_agent *agent = fm_world_find(world, id);
     if (agent == NULL) {
-        return FM_ERR_NO_AGENT;
+        return fm_world_find_any(world, id) != NULL ? FM_ERR_CARRIED : FM_ERR_NO_AGENT;
     }
     const fm_knowledge *knowledge = fm_team_of(world, agent->team)->knowledge;
     *report = (fm_agent_report){

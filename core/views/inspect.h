@@ -6,7 +6,7 @@
 
 #include "core/world/world.h"
 
-/// @return FM_OK or FM_ERR_NO_AGENT
+/// @return FM_OK, FM_ERR_NO_AGENT, or FM_ERR_CARRIED
 FM_CHECKED fm_status fm_world_inspect(const fm_world *world, fm_agent_id id,
                                       fm_agent_report *report);
 
@@ -31,6 +31,6 @@ uint32_t fm_world_team_counts(const fm_world *world, fm_team_counts *counts, uin
 /// Everything about one agent that is cheap to find out: like fm_world_inspect(), with 0 for
 /// open_count, closed_count and planner_bytes.
 ///
-/// @return FM_OK or FM_ERR_NO_AGENT
+/// @return FM_OK, FM_ERR_NO_AGENT, or FM_ERR_CARRIED
 FM_CHECKED fm_status fm_world_describe(const fm_world *world, fm_agent_id id,
                                        fm_agent_report *report);

@@ -296,7 +296,8 @@ static void describe_question(const fm_job *job, char *error)
 static void describe_any(const fm_job *job, char *error)
 {
     unsigned long long number = job->host->number;
-    if (job->status == FM_ERR_NO_AGENT && agent_of(job).index1 != 0) {
+    bool is_about_agent = job->status == FM_ERR_NO_AGENT || job->status == FM_ERR_CARRIED;
+    if (is_about_agent && agent_of(job).index1 != 0) {
         fm_failure_name(error, "agent", fm_agent_id_pack(agent_of(job)), job->status);
     } else if (job->status == FM_ERR_NO_TEAM && team_of(job) != FM_ALL_TEAMS) {
         fm_failure_name(error, "team", team_of(job), job->status);

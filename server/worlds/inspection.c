@@ -148,7 +148,7 @@ fm_status fm_inspection_list_jams(fm_host *host, fm_job *job)
 // ---- traces ------------------------------------------------------------------------------------
 
 // Inspects for a trace and posts the result to the loop, unless that is behind. @return false when
-// the agent is gone
+// the agent is gone, or carried
 static bool trace(fm_mailbox *mailbox, fm_host *host, const fm_job *order)
 {
     if (atomic_load(&host->traces_unread) >= FM_HOST_TRACES_MAX) {
@@ -162,7 +162,7 @@ static bool trace(fm_mailbox *mailbox, fm_host *host, const fm_job *order)
     job->inspect = order->inspect;
     job->status = fm_inspection_make(host, &job->inspect);
     job->tick = host->tick;
-    bool alive = job->status != FM_ERR_NO_AGENT;
+    bool alive = job->status != FM_ERR_NO_AGENT && job->status != FM_ERR_CARRIED;
     if (!alive && fm_host_is_replay(host)) { // in a replay it may come back
         fm_job_destroy(job);
         return true;

@@ -238,6 +238,11 @@ def transports_carry_units():
         assert player.refused("agent.board", world=world, agents=[3], carrier=1) == "denied"
         assert client.call("agent.board", world=world, agents=[first, second], carrier=ship) == {"count": 2}
         assert client.refused("agent.order", world=world, agents=[first], kind="hold") == "carried"
+        for method in ("debug.inspect", "debug.explain", "debug.subscribe"):
+            try:
+                raise AssertionError(client.call(method, world=world, agent=first))
+            except RequestError as error:
+                assert error.name == "carried" and f"agent {first}: " in error.message, error
         shown, leave = follow()
         assert shown == [[ship, enemy], [1], [1]] or len(shown[0]) == 2, shown
         assert all(sorted(entry[1::2]) == [4, 4] for entry in leave), leave  # all three see it

@@ -757,8 +757,8 @@ namespace Fogmarch
                 .Set("teams", teams);
         }
 
-        /// <summary>Everything about one agent: state, order, planner, search, path. Lowest role:
-        /// debug.</summary>
+        /// <summary>Everything about one agent: state, order, planner, search, path. carried while another
+        /// one carries it; agent.report tells which. Lowest role: debug.</summary>
         /// <param name="world">number of the world</param>
         /// <param name="agent">id</param>
         /// <param name="rect">x, y, width, height: also list the search's cells in here, at most
@@ -775,8 +775,8 @@ namespace Fogmarch
                 .Set("channels", channels);
         }
 
-        /// <summary>Inspects an agent after every tick: notification debug. It ends with the agent, in a
-        /// replay not; at most 64 in a world. Lowest role: debug.</summary>
+        /// <summary>Inspects an agent after every tick: notification debug. It ends with the agent, or when
+        /// another one carries it, in a replay not; at most 64 in a world. Lowest role: debug.</summary>
         /// <param name="world">number of the world</param>
         /// <param name="agent">id</param>
         /// <param name="rect">x, y, width, height: also list the search's cells in here, at most
@@ -804,7 +804,8 @@ namespace Fogmarch
         }
 
         /// <summary>Why an agent does what it does: what holds it up, its orders and how they ended, why its
-        /// search went on. As far back as the last 65536 events of the world. Lowest role: debug.</summary>
+        /// search went on. carried as in debug.inspect. As far back as the last 65536 events of the world.
+        /// Lowest role: debug.</summary>
         /// <param name="world">number of the world</param>
         /// <param name="agent">id</param>
         public Request DebugExplain(long world, long agent)

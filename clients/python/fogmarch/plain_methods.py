@@ -1103,7 +1103,8 @@ class PlainMethods:
         rect: Sequence[int] | None = None,
         channels: str | None = None,
     ) -> DebugInspect:
-        """Everything about one agent: state, order, planner, search, path. Lowest role: debug.
+        """Everything about one agent: state, order, planner, search, path. carried while another
+        one carries it; agent.report tells which. Lowest role: debug.
 
         world: number of the world
         agent: id
@@ -1126,8 +1127,8 @@ class PlainMethods:
         rect: Sequence[int] | None = None,
         channels: str | None = None,
     ) -> DebugSubscribe:
-        """Inspects an agent after every tick: notification debug. It ends with the agent, in a
-        replay not; at most 64 in a world. Lowest role: debug.
+        """Inspects an agent after every tick: notification debug. It ends with the agent, or when
+        another one carries it, in a replay not; at most 64 in a world. Lowest role: debug.
 
         world: number of the world
         agent: id
@@ -1165,7 +1166,8 @@ class PlainMethods:
         agent: int,
     ) -> DebugExplain:
         """Why an agent does what it does: what holds it up, its orders and how they ended, why its
-        search went on. As far back as the last 65536 events of the world. Lowest role: debug.
+        search went on. carried as in debug.inspect. As far back as the last 65536 events of the
+        world. Lowest role: debug.
 
         world: number of the world
         agent: id
