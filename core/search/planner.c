@@ -25,25 +25,6 @@ bool fm_planner_spec_fits(const fm_planner_spec *spec, fm_connectivity connectiv
            (spec->ops->guidance != FM_GUIDED_BY_CONSISTENT || consistent);
 }
 
-bool fm_planner_spec_is_optimal(const fm_planner_spec *spec, const fm_view *view)
-{
-    bool must_be_consistent = spec->ops->guidance != FM_GUIDED_BY_ANY;
-    if (spec->ops->takes_weight && spec->options.field.weight != FM_WEIGHT_UNIT) {
-        return false;
-    }
-    bool equal_steps = view->connectivity == FM_CONNECT_4 && view->weights == NULL;
-    switch (spec->ops->finding) {
-    case FM_FINDS_CHEAPEST:
-        return fm_heuristic_towards(view, spec->options.heuristic, 0, must_be_consistent)
-            .admissible;
-    case FM_FINDS_SHORTEST:
-        return equal_steps;
-    case FM_FINDS_ANY:
-        return false;
-    }
-    FM_UNREACHABLE();
-}
-
 // "1.1," for 1100: without trailing zeros.
 static void format_field(const fm_field_options *field, char *text, size_t size)
 {

@@ -308,10 +308,6 @@ bool fm_planner_spec_equals(const fm_planner_spec *a, const fm_planner_spec *b);
 /// FM_CONNECT_8; a planner that needs consistent estimates cannot take others.
 bool fm_planner_spec_fits(const fm_planner_spec *spec, fm_connectivity connectivity, bool weighted);
 
-/// Whether FM_PLAN_FOUND means a cheapest path on this view, as its tables are now.
-/// Part of what a planner promises; the tests hold it to that.
-bool fm_planner_spec_is_optimal(const fm_planner_spec *spec, const fm_view *view);
-
 /// ops->distances, or its fallback.
 void fm_planner_distances(const fm_planner_ops *ops, const void *self, const fm_view *view,
                           fm_cell goal, fm_cell start, uint32_t moves,

@@ -316,6 +316,24 @@ void fog_tables_follow(const fog *world, fm_heuristic_tables *tables)
 
 // ---- planner ----
 
+bool fog_promises_cheapest(const fm_planner_spec *spec, const fm_view *view)
+{
+    bool must_be_consistent = spec->ops->guidance != FM_GUIDED_BY_ANY;
+    if (spec->ops->takes_weight && spec->options.field.weight != FM_WEIGHT_UNIT) {
+        return false;
+    }
+    switch (spec->ops->finding) {
+    case FM_FINDS_CHEAPEST:
+        return fm_heuristic_towards(view, spec->options.heuristic, 0, must_be_consistent)
+            .admissible;
+    case FM_FINDS_SHORTEST:
+        return view->connectivity == FM_CONNECT_4 && view->weights == NULL; // equal steps
+    case FM_FINDS_ANY:
+        return false;
+    }
+    FM_UNREACHABLE();
+}
+
 void fog_planner_init(fog_planner *planner, fog *world, const fm_planner_ops *ops,
                       const fm_planner_options *options)
 {

@@ -83,6 +83,10 @@ void fog_tables_fini(fog_tables *made);
 /// Marks the tables as stale if some noted change made a step cheaper.
 void fog_tables_follow(const fog *world, fm_heuristic_tables *tables);
 
+/// Whether a planner promises that FM_PLAN_FOUND means a cheapest path on this view, as its tables
+/// are now.
+bool fog_promises_cheapest(const fm_planner_spec *spec, const fm_view *view);
+
 /// A planner with its goal, standing on random free cells.
 void fog_planner_init(fog_planner *planner, fog *world, const fm_planner_ops *ops,
                       const fm_planner_options *options);

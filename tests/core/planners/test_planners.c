@@ -271,7 +271,7 @@ static void choose_spec(struct play *play, const fm_planner_ops *ops, fm_random 
         play->spec.options.heuristic = FM_HEURISTIC_DEFAULT;
     }
     // A path found by tables that were too high stays when they have been made again.
-    play->optimal = fm_planner_spec_is_optimal(&play->spec, view) &&
+    play->optimal = fog_promises_cheapest(&play->spec, view) &&
                     !(play->tables.allow_stale && ops->guidance == FM_GUIDED_BY_ANY);
     fm_planner_spec_format(&play->spec, play->name, sizeof play->name);
 }
@@ -506,7 +506,7 @@ static void aim_plainly(struct play *play, const fm_planner_ops *ops, fm_cell go
     play->spec = (fm_planner_spec){
         .ops = ops,
         .options.field = {.weight = FM_WEIGHT_UNIT, .period = 1, .horizon = FM_HORIZON_NONE}};
-    play->optimal = fm_planner_spec_is_optimal(&play->spec, &play->world.view);
+    play->optimal = fog_promises_cheapest(&play->spec, &play->world.view);
     fm_planner_spec_format(&play->spec, play->name, sizeof play->name);
     fog_planner_init(&play->planner, &play->world, ops, &play->spec.options);
     play->planner.goal = goal;

@@ -131,7 +131,7 @@ static void choose_planner(struct play *play)
     bool taken = fm_query_use_planner(query, &spec) == FM_OK;
     fm_query_destroy(query);
     play->spec = taken && below(play, 4) > 0 ? spec : (fm_planner_spec){0};
-    play->optimal = play->spec.ops == NULL || fm_planner_spec_is_optimal(&spec, view);
+    play->optimal = play->spec.ops == NULL || fog_promises_cheapest(&spec, view);
 }
 
 static fm_query_state advance(struct play *play, fm_query *query, fm_slab *slab, uint32_t grant)
@@ -537,7 +537,7 @@ static bool check_trial(struct play *play, const fm_planner_spec *spec)
     if (answer.state == FM_QUERY_FOUND) {
         uint32_t cost = check_path(play, &answer);
         CHECK(play, answer.cells[answer.cell_count - 1] == play->to);
-        CHECK(play, cost == least || !fm_planner_spec_is_optimal(spec, &play->world.view));
+        CHECK(play, cost == least || !fog_promises_cheapest(spec, &play->world.view));
     } else if (answer.state == FM_QUERY_PARTIAL) {
         CHECK(play, spec->ops->real_time);
         check_path(play, &answer);
