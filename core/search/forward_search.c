@@ -111,18 +111,11 @@ FM_INLINE uint64_t key_of(const fm_forward *forward, const fm_queue_kind kind, u
     return (uint64_t)(g + h) << 32 | tie;
 }
 
-static uint32_t dearest_step(const fm_view *view)
-{
-    uint32_t step = view->connectivity == FM_CONNECT_4 ? view->step[0] : view->step[1];
-    return view->weights == NULL ? step : step * FM_COST_MAX;
-}
-
 // Buckets order by f alone, so they cannot prefer smaller g; for large costs, which leave most of
 // them empty, the heap takes less memory; and estimates that are not consistent let f fall.
 static fm_queue_kind choose_queue(const fm_forward *forward)
 {
-    bool fits =
-        forward->heuristic.consistent && 2 * dearest_step(forward->view) < FM_OPEN_BUCKETS_MAX;
+    bool fits = forward->heuristic.consistent && fm_open_span(forward->view) < FM_OPEN_BUCKETS_MAX;
     return forward->options.ties != FM_TIES_SMALLER_G && fits ? forward->options.queue
                                                               : FM_QUEUE_HEAP;
 }
@@ -141,7 +134,7 @@ bool fm_forward_begin(fm_forward *forward, fm_slab *slab)
     aim(forward, forward->rules.backward ? forward->start : forward->goal);
     forward->queue = choose_queue(forward);
     if (!open_number(forward) ||
-        !fm_open_clear(&forward->open, forward->queue, 2 * dearest_step(forward->view)) ||
+        !fm_open_clear(&forward->open, forward->queue, fm_open_span(forward->view)) ||
         !fm_open_reserve(&forward->open, forward->queue, 1)) {
         return false;
     }

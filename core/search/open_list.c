@@ -27,6 +27,12 @@ void fm_open_fini(fm_open_list *list)
     fm_open_init(list, list->memory);
 }
 
+uint32_t fm_open_span(const fm_view *view)
+{
+    uint32_t step = view->connectivity == FM_CONNECT_4 ? view->step[0] : view->step[1];
+    return 2 * (view->weights == NULL ? step : step * FM_COST_MAX);
+}
+
 static bool make_buckets(fm_open_list *list, uint32_t count)
 {
     release_buckets(list);

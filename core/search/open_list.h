@@ -54,6 +54,10 @@ void fm_open_init(fm_open_list *list, const fm_memory *memory);
 /// Releases all memory. The list is empty and may be used again.
 void fm_open_fini(fm_open_list *list);
 
+/// How far above the smallest key others can lie when estimates are consistent: twice the costliest
+/// step. Buckets are for spans below FM_OPEN_BUCKETS_MAX.
+uint32_t fm_open_span(const fm_view *view);
+
 /// Empties the list and prepares it for keys within `span` of the smallest.
 /// @return false when out of memory
 FM_CHECKED bool fm_open_clear(fm_open_list *list, fm_queue_kind kind, uint32_t span);

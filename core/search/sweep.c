@@ -35,12 +35,6 @@ static uint32_t key_of(const fm_sweep *sweep, uint32_t g, fm_cell cell)
     return g + fm_box_distance(sweep->view, four, &sweep->box, cell);
 }
 
-static uint32_t dearest_step(const fm_view *view)
-{
-    uint32_t step = view->connectivity == FM_CONNECT_4 ? view->step[0] : view->step[1];
-    return view->weights == NULL ? step : step * FM_COST_MAX;
-}
-
 fm_status fm_sweep_create(const fm_view *view, fm_cell source, fm_box box, const fm_memory *memory,
                           fm_sweep **out)
 {
@@ -52,7 +46,7 @@ fm_status fm_sweep_create(const fm_view *view, fm_cell source, fm_box box, const
     sweep->memory = memory;
     sweep->source = source;
     sweep->box = box;
-    sweep->queue = 2 * dearest_step(view) < FM_OPEN_BUCKETS_MAX ? FM_QUEUE_BUCKET : FM_QUEUE_HEAP;
+    sweep->queue = fm_open_span(view) < FM_OPEN_BUCKETS_MAX ? FM_QUEUE_BUCKET : FM_QUEUE_HEAP;
     fm_slab_init(&sweep->slab, memory);
     fm_pages_init(&sweep->pages, &blank, sizeof blank, memory);
     fm_open_init(&sweep->open, memory);
@@ -74,7 +68,7 @@ void fm_sweep_destroy(fm_sweep *sweep)
 static bool begin(fm_sweep *sweep)
 {
     fm_page *page = fm_pages_get(&sweep->pages, sweep->source, &sweep->slab);
-    if (page == NULL || !fm_open_clear(&sweep->open, sweep->queue, 2 * dearest_step(sweep->view)) ||
+    if (page == NULL || !fm_open_clear(&sweep->open, sweep->queue, fm_open_span(sweep->view)) ||
         !fm_open_reserve(&sweep->open, sweep->queue, 1)) {
         return false;
     }
