@@ -168,6 +168,7 @@ static fm_jump_state compare_all(fm_nearest *n, fm_jump_search *search, fm_work 
         fm_jump_state state = fm_jump_search_advance(search, &part);
         work->expansions = part.expansions;
         work->cut = part.cut;
+        work->cut_at = part.cut_at; // of the tick's record: without it a replay stops elsewhere
         if (state == FM_JUMP_RUNNING || state == FM_JUMP_EXHAUSTED) {
             return state;
         }
