@@ -235,7 +235,8 @@ fm_status fm_group_place(fm_world *world, const fm_command *command, fm_cell *go
         find_direction(&group);
         place(&group, goals);
         *meeting = group.meeting;
-        if (command->formation != FM_FORMATION_KEEP) {
+        status = group.wave.exhausted ? FM_ERR_NO_MEMORY : FM_OK;
+        if (status == FM_OK && command->formation != FM_FORMATION_KEEP) {
             status = fm_deal_goals(world, command, group.dx, group.dy, goals);
         }
     }

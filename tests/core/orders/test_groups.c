@@ -409,6 +409,77 @@ static void all_find_their_places_where_a_cell_holds_one(void **state)
     fm_world_destroy(scene.world);
 }
 
+// Memory that refuses blocks of some sizes.
+struct refusing {
+    fm_test_memory memory;
+    size_t least, end; // bytes
+};
+
+static void *allocate_unless_refused(void *context, size_t size)
+{
+    struct refusing *refusing = context;
+    bool is_refused = size >= refusing->least && size < refusing->end;
+    return is_refused ? NULL : fm_test_memory_allocate(&refusing->memory, size);
+}
+
+static void release_given(void *context, void *block, size_t size)
+{
+    struct refusing *refusing = context;
+    fm_test_memory_release(&refusing->memory, block, size);
+}
+
+static void have_own_goals(const struct scene *scene, uint64_t orders_given)
+{
+    fm_world_counts counts;
+    fm_world_counts_get(scene->world, &counts);
+    assert_int_equal(counts.orders_given, orders_given);
+    bool taken[64][64] = {{false}};
+    for (uint32_t i = 0; i < scene->count; i++) {
+        fm_agent_report report = look(scene, i);
+        if (report.has_order) {
+            assert_false(taken[fm_cell_y(report.goal)][fm_cell_x(report.goal)]);
+            taken[fm_cell_y(report.goal)][fm_cell_x(report.goal)] = true;
+        }
+    }
+}
+
+// A group that gets its order has all its goals, and one that does not has none.
+static void goals_need_memory(void **state)
+{
+    (void)state;
+    struct refusing refusing = {.end = 0};
+    fm_test_memory_init(&refusing.memory, UINT64_MAX);
+    const fm_memory memory = {allocate_unless_refused, release_given, &refusing};
+    fm_grid *grid;
+    assert_int_equal(fm_grid_create(64, 64, &memory, &grid), FM_OK);
+    fm_world_rules rules = fm_world_rules_default();
+    rules.omniscient = true;
+    struct scene scene = {.count = 0};
+    assert_int_equal(fm_world_create(&rules, grid, &memory, &scene.world), FM_OK);
+    fm_command_result result = {0};
+    fm_world_apply(scene.world, &(fm_command){.kind = FM_COMMAND_TEAM}, &result);
+    spawn_block(&scene, 2, 2, 20, 400);
+    fm_cell goal = fm_cell_at(40, 40);
+    fm_command command = {.kind = FM_COMMAND_ORDER,
+                          .agents = scene.units,
+                          .agent_count = scene.count,
+                          .cells = &goal,
+                          .cell_count = 1,
+                          .spread = true};
+    uint64_t given = 0;
+    for (size_t least = 64; least < 65536; least *= 2) {
+        refusing.least = least;
+        refusing.end = 2 * least;
+        fm_world_apply(scene.world, &command, &result);
+        assert_true(result.status == FM_OK || result.status == FM_ERR_NO_MEMORY);
+        given += result.status == FM_OK ? scene.count : 0;
+        have_own_goals(&scene, given);
+    }
+    refusing.end = 0;
+    fm_world_destroy(scene.world);
+    assert_int_equal(refusing.memory.held, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -420,6 +491,7 @@ int main(void)
         cmocka_unit_test(the_slowest_sets_the_pace),
         cmocka_unit_test(what_is_no_group_order_is_refused),
         cmocka_unit_test(all_find_their_places_where_a_cell_holds_one),
+        cmocka_unit_test(goals_need_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
