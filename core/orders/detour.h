@@ -4,7 +4,8 @@
 // steps made and those still to go, as the team knows the map now, come to more than max_detour per
 // cent of that, the path has become too long: on_unreachable = nearest ends the order where its
 // agent stands, nearest_reached; fail ends it, unreachable; wait stops the agent, blocked, until
-// the path is short enough again.
+// the path is short enough again. Its planner is kept meanwhile: while the map stays as it is, it
+// does not search.
 //
 // Units never lengthen a path, only knowledge of the map does: agents wait in a queue at a bridge,
 // but a bridge that is gone counts. Planners that move before they know a whole path are asked once

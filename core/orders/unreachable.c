@@ -200,7 +200,10 @@ static bool attend_detour(fm_world *world, struct fm_agent *agent)
 
 bool fm_unreachable_attend(fm_world *world, struct fm_agent *agent)
 {
-    if (agent->state == FM_AGENT_BLOCKED) {
+    // One that waits for its path to be short enough (detour.h) keeps its planner, which measures
+    // it.
+    bool has_way = agent->planner != FM_SLOT_NONE && fm_order_is_too_long(&agent->order);
+    if (agent->state == FM_AGENT_BLOCKED && !has_way) {
         return attend_blocked(world, agent);
     }
     return agent->order.substitute == FM_CELL_NONE ? attend_walk(world, agent)

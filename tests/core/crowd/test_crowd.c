@@ -467,6 +467,28 @@ static void detours_are_bounded(void **state)
     }
 }
 
+// One that waits for its path to be short enough again keeps its search: nothing has changed.
+static void a_detour_is_waited_out_with_one_search(void **state)
+{
+    (void)state;
+    static const fm_planner_ops *const planners[] = {&fm_dstar_lite, &fm_auto, &fm_adaptive_astar};
+    for (uint32_t i = 0; i < FM_COUNT_OF(planners); i++) {
+        a_way_that_gets_too_long(FM_UNREACHABLE_WAIT, 150, planners[i]);
+        crowd_run(&stage, 1, 5);
+        uint64_t expansions = 0;
+        for (uint32_t tick = 0; tick < 32; tick++) {
+            fm_tick_report report;
+            fm_tick_run(stage.world, NULL, 100000, NULL, &report);
+            expansions += report.expansions;
+        }
+        fm_agent_report unit;
+        assert_int_equal(fm_world_inspect(stage.world, stage.units[0], &unit), FM_OK);
+        assert_int_equal(unit.state, FM_AGENT_BLOCKED);
+        assert_int_equal(expansions, 0);
+        crowd_fini(&stage);
+    }
+}
+
 // ---- sizes and speeds ---------------------------------------------------------------------------
 
 static fm_world_rules sized_rules(void)
@@ -880,6 +902,7 @@ int main(void)
         cmocka_unit_test(a_crowd_packs_around_its_goal),
         cmocka_unit_test(equal_ways_are_not_changed),
         cmocka_unit_test(detours_are_bounded),
+        cmocka_unit_test(a_detour_is_waited_out_with_one_search),
         cmocka_unit_test(the_large_push_the_small),
         cmocka_unit_test(idle_units_of_any_size_make_way),
         cmocka_unit_test(the_place_of_an_idle_unit_is_left_to_others),
