@@ -11,7 +11,8 @@
 // brings a unit nearer by one, and others can undo no more than that in a tick. Between two ticks
 // in which the unit is nearer than ever there are at most 2 * FM_PATIENCE_TICKS others.
 //
-// Threads: the tick thread.
+// Threads: the tick thread where the leg may end (crowd.c says when), else any worker, which writes
+// this agent and nothing else.
 
 #pragma once
 

@@ -1,11 +1,10 @@
 // core/orders/alert.h: units that stop when an enemy is near, as in an attack-move.
 //
-//                  the team sees an enemy within `alert` cells
-//   GOES ITS WAY ────────────────────────────────────────────────> ALERTED: it stands, and a view
-//   of
-//        ^  ^                                                           │   its team tells whom it
-//        saw │  └── FM_COMMAND_RESUME ──────────────────────────────────────┘ └───── with `ticks`:
-//        so long it stops for nobody
+//                 the team sees an enemy within `alert` cells
+//   GOES ITS WAY ──────────────────────────────────────────────> ALERTED: it stands, and a view
+//        ^                                                          │     tells its team whom it
+//        └── FM_COMMAND_RESUME; with `ticks`: so long it ───────────┘     saw
+//            stops for nobody
 //
 // An order keeps its leg and its search while the unit stands. Only the game knows whether there is
 // a fight, so only a command lets a unit continue; then it stops again for the next enemy, or for

@@ -13,7 +13,8 @@
 // have lower priority than units with orders, and wait while another unit whose home it is stands
 // there.
 //
-// Threads: serial stages and commands only.
+// Threads: serial stages and commands only, but for fm_home_pushed(), and fm_home_stepped() of a
+// unit that is not at home again: any worker, which writes this unit and its marks.
 
 #pragma once
 

@@ -6,11 +6,12 @@
 //   patrol  waypoint after waypoint, there and back or round  when one cannot be reached and
 //                                                             on_unreachable is fail
 //   hold    none; the agent stays where it is                 never by itself
-//   follow  to the target, see follow.h                     when the target is lost or dies
-//   explore to frontier after frontier, see goal_search.h when none can be reached
+//   follow  to the target, see follow.h                       when the target is lost or dies
+//   explore to frontier after frontier, see goal_search.h     when none can be reached
 //   flee    away from dangers, the same                       when none is near, or cornered
-//   guard   back to the post, see follow.h                     when the friend it guards dies
-//   keep_distance  away from what is near, see keep_distance.h  when the target is lost or dies
+//   guard   back to the post, see follow.h                    when the friend it guards dies
+//   keep_distance                                             when the target is lost or dies
+//           away from what is near, see keep_distance.h
 //
 // A scatter (scatter.h) is a kind of command only: its orders are moves.
 //
