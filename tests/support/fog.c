@@ -399,3 +399,11 @@ fm_plan_state fog_planner_advance(fog_planner *planner, uint32_t expansions_max,
     planner->work.deadline = (fm_deadline){0};
     return state;
 }
+
+fm_plan_state fog_planner_repeat(fog_planner *planner, const fm_work *recorded)
+{
+    planner->work.expansions_max = recorded->expansions_max;
+    planner->work.cut = false;
+    planner->work.cut_at = recorded->cut ? recorded->cut_at : 0;
+    return planner->ops->advance(planner->self, &planner->work);
+}

@@ -100,3 +100,6 @@ void fog_planner_tell(fog_planner *planner);
 /// advance() with a grant. At each look at it the deadline has passed with a chance of `strikes` in
 /// 256.
 fm_plan_state fog_planner_advance(fog_planner *planner, uint32_t expansions_max, uint32_t strikes);
+
+/// advance() as in a replay: it stops where `recorded` was cut, if it was.
+fm_plan_state fog_planner_repeat(fog_planner *planner, const fm_work *recorded);

@@ -655,6 +655,57 @@ static void test_suspension_changes_nothing(void **state)
     }
 }
 
+// ---- replay ----
+
+// Plays the same events to two planners; the deadline stops one, and the other is told where. They
+// must stop at the same place.
+static void play_replay(const fm_planner_ops *ops, uint64_t seed)
+{
+    struct play play;
+    play_init(&play, ops, seed, true);
+    fog_planner *one = &play.planner, replay;
+    fog_planner_init(&replay, &play.world, ops, &play.spec.options);
+    replay.start_count = one->start_count;
+    replay.goal = one->goal;
+    ops->fini(replay.self, &replay.slab); // its goal was another one
+    memset(replay.self, 0, ops->size);
+    CHECK(&play, ops->init(replay.self, &play.world.view, &play.spec.options,
+                           &play.world.memory.memory, replay.goal) == FM_OK);
+    for (play.tick = 0; play.tick < TICKS; play.tick++) {
+        disturb(&play);
+        if (replay.goal != one->goal) {
+            replay.goal = one->goal;
+            replay.ops->set_goal(replay.self, replay.goal, &replay.slab);
+        }
+        memcpy(replay.starts, one->starts, sizeof replay.starts);
+        fog_settle_changes(&play.world);
+        fog_tables_follow(&play.world, &play.tables);
+        fog_planner_tell(one);
+        fog_planner_tell(&replay);
+        play.world.change_count = 0;
+
+        fm_plan_state state = fog_planner_advance(one, 1000, 128);
+        CHECK(&play, !one->work.cut || one->work.cut_at != 0);
+        CHECK(&play, fog_planner_repeat(&replay, &one->work) == state);
+        CHECK(&play, one->work.expansions == replay.work.expansions);
+        CHECK(&play, check_inspect(&play, one) == check_inspect(&play, &replay));
+        walk(&play);
+    }
+    fog_planner_fini(&replay);
+    play_fini(&play);
+}
+
+static void test_replay_stops_where_the_deadline_did(void **state)
+{
+    (void)state;
+    for (uint32_t p = 0; fm_planner_catalogue[p] != NULL; p++) {
+        bool played = is_played(fm_planner_catalogue[p]);
+        for (uint32_t i = 0; played && i < SMALL_WORLDS / 10; i++) {
+            play_replay(fm_planner_catalogue[p], world_seed(4000 + i));
+        }
+    }
+}
+
 // ---- memory ----
 
 // Memory runs out at a random allocation. The planner reports that, or works without; when there is
@@ -711,6 +762,7 @@ int main(void)
         cmocka_unit_test(test_costs_beyond_the_largest),
         cmocka_unit_test(test_real_time_planners_learn_that_they_are_walled_in),
         cmocka_unit_test(test_suspension_changes_nothing),
+        cmocka_unit_test(test_replay_stops_where_the_deadline_did),
         cmocka_unit_test(test_memory_may_run_out),
     };
     fm_test_seed();
