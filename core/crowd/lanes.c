@@ -103,6 +103,23 @@ const fm_passage *fm_lanes_open(const fm_world *world, uint32_t team, uint32_t n
     return lanes != NULL && lanes->is_open ? &lanes->passage : NULL;
 }
 
+const fm_passage *fm_lanes_beside(const fm_world *world, const struct fm_agent *agent,
+                                  const struct fm_planner *planner, fm_cell *first)
+{
+    const struct fm_team *team = fm_team_of(world, agent->team);
+    for (uint32_t i = 0; i < team->lane_count; i++) {
+        const fm_lanes *lanes = &team->lanes[i];
+        if (lanes->class_index == agent->class_index && lanes->is_open &&
+            fm_rect_contains(&lanes->passage.box, agent->cell)) {
+            *first = fm_passage_way_round(&lanes->passage, agent->cell, planner->goal);
+            if (*first != FM_CELL_NONE) {
+                return &lanes->passage;
+            }
+        }
+    }
+    return NULL;
+}
+
 // ---- finding ------------------------------------------------------------------------------------
 
 // Where a unit wants to go in a passage that leads so; 2: neither to and fro.

@@ -4,8 +4,8 @@
 // and nobody who waits before it leaves a way to those who come out. So where two come towards each
 // other there, the team has lanes in it: who wants through goes by the distances of the passage in
 // place of its own search's, and never onto a lane of the other direction; who is inside decides
-// first. When one direction would be over later than the other, even if a lane more became its own
-// when those in it have left, it gets that lane.
+// first; who has come out goes round those who wait. When one direction would be over later than
+// the other, even if a lane more became its own when those in it have left, it gets that lane.
 //
 //   NONE ── two come towards each other ──> FOUND ── both directions are many ──> OPEN
 //    ^                                       │ ^                                   │
@@ -48,6 +48,13 @@ uint32_t fm_lanes_of(const fm_world *world, const struct fm_agent *agent,
 
 /// The passage that fm_lanes_of() has named, if its lanes are open.
 const fm_passage *fm_lanes_open(const fm_world *world, uint32_t team, uint32_t number);
+
+/// The passage with open lanes whose waiting units another one, which passes none, goes round.
+///
+/// @param first  receives the cell to which it goes first, see fm_passage_way_round()
+/// @return NULL: there is none
+const fm_passage *fm_lanes_beside(const fm_world *world, const struct fm_agent *agent,
+                                  const struct fm_planner *planner, fm_cell *first);
 
 /// Before the resolution: counts who wants through, finds and forgets lanes.
 void fm_lanes_attend(fm_world *world);

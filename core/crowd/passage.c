@@ -159,7 +159,8 @@ struct wave {
 static uint32_t toll(const struct wave *wave, fm_cell cell)
 {
     int32_t across = fm_passage_across(wave->p, cell);
-    bool is_wrong = fm_passage_has_lane(wave->p, across) && !(wave->lanes >> across & 1);
+    bool is_wrong = fm_passage_has_lane(wave->p, across) && !(wave->lanes >> across & 1) &&
+                    fm_passage_before(wave->p, cell) <= FM_PASSAGE_WAY_OUT;
     return is_wrong ? FM_PASSAGE_WRONG : 0;
 }
 
@@ -215,6 +216,22 @@ static void spread(struct wave *wave)
     }
 }
 
+// Whether the ground before the end where a direction comes out is free, as far as units that go
+// round need it.
+static bool is_wide(const fm_passage *p, const fm_view *view, uint32_t direction)
+{
+    int32_t reach = FM_PASSAGE_WAY_IN, beside = FM_PASSAGE_BESIDE;
+    for (int32_t i = 0; i <= reach; i++) {
+        for (int32_t across = -beside; across < (int32_t)p->width + beside; across++) {
+            int32_t along = direction == 0 ? (int32_t)p->length + i : -1 - i;
+            if (!is_free_at(view, p, along, across)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 void fm_passage_measure(fm_passage *passage, const fm_view *view)
 {
     uint32_t cells = passage->box.width * passage->box.height;
@@ -232,4 +249,49 @@ void fm_passage_measure(fm_passage *passage, const fm_view *view)
         begin_wave(&wave);
         spread(&wave);
     }
+    for (uint32_t direction = 0; direction < 2; direction++) {
+        passage->is_wide[direction] = is_wide(passage, view, direction);
+    }
+}
+
+// ---- going round --------------------------------------------------------------------------------
+
+// The direction that comes out where a cell is.
+static uint32_t comes_out(const fm_passage *p, fm_cell cell)
+{
+    return fm_passage_along(p, cell) < 0;
+}
+
+static bool is_lane_in(const fm_passage *p, uint32_t out, int32_t across)
+{
+    return fm_passage_has_lane(p, across) && fm_passage_lanes(p, 1 - out, true) >> across & 1;
+}
+
+fm_cell fm_passage_way_round(const fm_passage *passage, fm_cell cell, fm_cell goal)
+{
+    uint32_t before = fm_passage_before(passage, cell), out = comes_out(passage, cell);
+    int32_t across = fm_passage_across(passage, cell), beside = FM_PASSAGE_BESIDE;
+    bool is_near = before > 0 && before <= FM_PASSAGE_WAY_IN && across >= -beside &&
+                   across < (int32_t)passage->width + beside;
+    if (!is_near || !passage->is_wide[out] || is_lane_in(passage, out, across)) {
+        return FM_CELL_NONE;
+    }
+    int32_t goal_across = fm_passage_across(passage, goal), reach = FM_PASSAGE_WAY_IN;
+    int32_t behind = out == 0 ? (int32_t)passage->length + reach : -1 - reach;
+    int32_t step = goal_across > across ? 1 : -1, lane = across;
+    for (uint32_t i = 0; i < passage->width + FM_PASSAGE_BESIDE && lane != goal_across;
+         i++, lane += step) {
+        if (is_lane_in(passage, out, lane)) {
+            return fm_passage_cell(passage, behind, lane);
+        }
+    }
+    return FM_CELL_NONE;
+}
+
+bool fm_passage_is_way_in(const fm_passage *passage, fm_cell cell)
+{
+    uint32_t before = fm_passage_before(passage, cell), out = comes_out(passage, cell);
+    int32_t across = fm_passage_across(passage, cell);
+    return before == 0 ? fm_passage_contains(passage, cell)
+                       : before <= FM_PASSAGE_WAY_IN && is_lane_in(passage, out, across);
 }

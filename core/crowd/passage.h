@@ -13,8 +13,14 @@
 // is to change hands closes first: nobody enters it, and those who are in it leave at its end.
 //
 // The distances of a direction lead to the cells behind the far end, and count a step onto a lane
-// of the other direction as FM_PASSAGE_WRONG more, as far out of both ends as the box reaches. So
-// who waits stands beside the way of those who come out.
+// of the other direction as FM_PASSAGE_WRONG more, also before both ends. So who waits stands
+// beside the way of those who come out. These in turn leave the first cells before the lanes of
+// those who wait: one whose goal is on the other side of them goes round:
+//
+//   @ @ @ G e e e e e e .    G: the goal of the unit e
+//   < < < < < < < < < < e    direction 1 waits
+//   > > > e e e e e e e .    direction 0 comes out
+//   @ @ @ . . . . . . . .
 //
 // Threads: one writer; parallel stages read.
 
@@ -28,6 +34,9 @@
 #define FM_PASSAGE_LENGTH_MAX 64u
 #define FM_PASSAGE_REACH      12u // cells around it
 #define FM_PASSAGE_WRONG      200u
+#define FM_PASSAGE_WAY_OUT    4u // cells before an end that those who wait leave
+#define FM_PASSAGE_WAY_IN     6u // that those who come out leave
+#define FM_PASSAGE_BESIDE     2u // cells beside the lanes from where these go round
 #define FM_PASSAGE_FAR        UINT16_MAX
 
 typedef struct fm_passage {
@@ -36,6 +45,7 @@ typedef struct fm_passage {
     bool is_vertical;       // leads from north to south
     uint8_t owners;         // bit i: the direction to which lane i belongs
     uint8_t closing;        // bit i: lane i is closing
+    bool is_wide[2];        // by direction that comes out: whether there is room to go round
     fm_rect box;            // of which it has distances
     // By direction, whether for those who are in a closing lane, and cell of the box, in steps of
     // 10 and 14; FM_PASSAGE_FAR: it cannot be passed from there. Owned.
@@ -52,7 +62,8 @@ bool fm_passage_find(const fm_view *view, fm_cell cell, fm_passage *out);
 /// Bytes of `distances`.
 size_t fm_passage_bytes(const fm_passage *passage);
 
-/// Fills in `distances`, for which there is room. To be done again when lanes change.
+/// Fills in `distances`, for which there is room, and `is_wide`. To be done again when lanes
+/// change.
 void fm_passage_measure(fm_passage *passage, const fm_view *view);
 
 /// Gives each direction its lanes: the half on its right. Of three lanes the outer two belong to
@@ -108,6 +119,21 @@ static inline uint32_t fm_passage_lanes(const fm_passage *passage, uint32_t dire
     uint32_t lanes = direction == 0 ? all & ~(uint32_t)passage->owners : passage->owners;
     return with_closing ? lanes : lanes & ~(uint32_t)passage->closing;
 }
+
+/// How many cells before an end a cell is, beside the lanes or not; 0: before none.
+static inline uint32_t fm_passage_before(const fm_passage *passage, fm_cell cell)
+{
+    int32_t along = fm_passage_along(passage, cell), length = (int32_t)passage->length;
+    return along < 0 ? (uint32_t)-along : along < length ? 0 : (uint32_t)(along - length) + 1;
+}
+
+/// Where a unit that does not pass goes first from a cell near an end: behind the first
+/// FM_PASSAGE_WAY_IN cells before the nearest lane of those who wait there, if its goal is on the
+/// other side of that lane. FM_CELL_NONE: it need not, or there is no room.
+fm_cell fm_passage_way_round(const fm_passage *passage, fm_cell cell, fm_cell goal);
+
+/// Whether such a unit keeps off a cell: the lanes, and those first cells before them.
+bool fm_passage_is_way_in(const fm_passage *passage, fm_cell cell);
 
 /// Whether a unit of a direction leaves a closing lane.
 static inline bool fm_passage_is_left(const fm_passage *passage, uint32_t direction, fm_cell cell)

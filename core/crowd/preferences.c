@@ -153,6 +153,29 @@ static uint64_t preferences_in_lanes(const fm_world *world, const struct fm_agen
     return list_by_distance(world, agent, distances, moves, next, 1);
 }
 
+// Round those who wait before a passage whose lanes are open, by way of the cell `first`, see
+// lanes.h. The ground up to there is open.
+static uint64_t preferences_beside_lanes(const fm_world *world, const struct fm_agent *agent,
+                                         const fm_passage *passage, fm_cell first, uint32_t moves)
+{
+    const fm_view *view = fm_world_class_view(world, agent->team, agent->class_index);
+    uint32_t distances[FM_DIRECTION_COUNT + 1];
+    uint32_t least = FM_COST_INFINITE, next = FM_DIRECTION_COUNT;
+    distances[FM_DIRECTION_COUNT] = fm_view_distance(view, agent->cell, first);
+    for (uint32_t left = moves; left != 0; left &= left - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(left);
+        fm_cell cell = fm_cell_step(agent->cell, d);
+        distances[d] = fm_view_distance(view, cell, first) +
+                       (fm_passage_is_way_in(passage, cell) ? FM_PASSAGE_WRONG : 0);
+        uint32_t cost = distances[d] + view->step[d & 1];
+        if (cost < least) {
+            least = cost;
+            next = d;
+        }
+    }
+    return list_by_distance(world, agent, distances, moves, next, 1);
+}
+
 uint64_t fm_crowd_retreat(const fm_world *world, const struct fm_agent *agent,
                           const struct fm_planner *planner)
 {
@@ -254,9 +277,11 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
     bool makes_way = under_way && yields(world, agent);
     uint32_t lane = under_way && size == 1 ? lanes_of(world, agent, planner) : 0;
     // Who has been under way for long does not keep to lanes in some ticks.
-    const fm_passage *passage = lane != 0 && ready && is_bold(world, agent)
-                                    ? fm_lanes_open(world, agent->team, lane)
-                                    : NULL;
+    bool keeps = under_way && size == 1 && !is_idle && ready && is_bold(world, agent);
+    fm_cell first = FM_CELL_NONE;
+    const fm_passage *passage = keeps ? fm_lanes_open(world, agent->team, lane) : NULL;
+    const fm_passage *beside =
+        keeps && lane == 0 ? fm_lanes_beside(world, agent, planner, &first) : NULL;
     *mover = (fm_mover){
         .cell = agent->cell,
         .next = agent->cell,
@@ -286,5 +311,7 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
             preferences_in_lanes(world, agent, planner, passage, (lane - 1) % 2, moves);
         // Who is inside decides first: what gets out makes room.
         mover->age = fm_passage_contains(passage, agent->cell) ? UINT16_MAX : mover->age;
+    } else if (beside != NULL) {
+        mover->preferences = preferences_beside_lanes(world, agent, beside, first, moves);
     }
 }

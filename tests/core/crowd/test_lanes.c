@@ -173,6 +173,7 @@ static void lanes_lead_through(void **state)
         assert_false(fm_passage_is_closed(&passage, 0, lanes[0], south));
         assert_true(fm_passage_is_closed(&passage, 1, lanes[1], south));
     }
+    assert_false(passage.is_wide[0] || passage.is_wide[1]); // walls stand around it
     // From before the wrong lane past it.
     assert_int_equal(fm_passage_distance(&passage, 0, false, fm_cell_at(1, 2)), 84);
     assert_int_equal(fm_passage_distance(&passage, 0, false, fm_cell_at(0, 0)),
@@ -189,6 +190,35 @@ static void lanes_lead_through(void **state)
         fm_passage_is_closed(&passage, 0, fm_passage_lanes(&passage, 0, false), fm_cell_at(4, 3)));
     free(distances);
     crowd_fini(&stage);
+}
+
+// Who comes out of one lane and whose goal is behind another, before which others wait.
+static void who_comes_out_goes_round(void **state)
+{
+    (void)state;
+    fm_passage passage = {.origin = fm_cell_at(20, 20), .length = 5, .width = 3};
+    passage.is_wide[0] = passage.is_wide[1] = true;
+    fm_passage_share(&passage, 0); // the outer lanes lead to the east
+    uint32_t round = 25 + FM_PASSAGE_WAY_IN;
+    fm_cell south = fm_cell_at(25, 28), north = fm_cell_at(25, 12);
+    assert_int_equal(fm_passage_way_round(&passage, fm_cell_at(25, 20), south),
+                     fm_cell_at(round, 21));
+    assert_int_equal(fm_passage_way_round(&passage, fm_cell_at(26, 23), north),
+                     fm_cell_at(round, 21));
+    assert_int_equal(fm_passage_way_round(&passage, fm_cell_at(25, 20), north), FM_CELL_NONE);
+    assert_int_equal(fm_passage_way_round(&passage, fm_cell_at(24, 20), south), FM_CELL_NONE);
+    assert_int_equal(fm_passage_way_round(&passage, fm_cell_at(round, 20), south), FM_CELL_NONE);
+    assert_int_equal(fm_passage_way_round(&passage, fm_cell_at(25, 21), south), FM_CELL_NONE);
+    assert_int_equal(fm_passage_way_round(&passage, fm_cell_at(25, 17), south), FM_CELL_NONE);
+    assert_int_equal(fm_passage_way_round(&passage, fm_cell_at(19, 21), fm_cell_at(19, 28)),
+                     fm_cell_at(19 - FM_PASSAGE_WAY_IN, 22));
+    assert_true(fm_passage_is_way_in(&passage, fm_cell_at(24, 20))); // inside
+    assert_true(fm_passage_is_way_in(&passage, fm_cell_at(25, 21)));
+    assert_false(fm_passage_is_way_in(&passage, fm_cell_at(25, 20)));
+    assert_false(fm_passage_is_way_in(&passage, fm_cell_at(round, 21)));
+    assert_true(fm_passage_is_way_in(&passage, fm_cell_at(19, 22)));
+    passage.is_wide[0] = false;
+    assert_int_equal(fm_passage_way_round(&passage, fm_cell_at(25, 20), south), FM_CELL_NONE);
 }
 
 // Two crowds and a bridge between them, from west to east or from north to south. Returns the team.
@@ -247,7 +277,7 @@ static void streams_pass_each_other(void **state)
         print_message("%u units each way over 2 x %u cells: %u ticks, at least %u\n", EACH, LENGTH,
                       ticks, EACH + LENGTH);
         assert_int_equal(stage.ended[FM_END_ARRIVED], 2 * EACH);
-        assert_true(ticks <= 110);
+        assert_true(ticks <= 103);
         for (uint32_t tick = 0; tick < 80; tick++) {
             crowd_tick(&stage, NULL);
         }
@@ -266,6 +296,7 @@ static void a_lane_changes_hands_in_time(void **state)
     const fm_lanes *lanes = &fm_team_of(stage.world, team)->lanes[0];
     uint32_t owners = lanes->passage.owners, changes = 0, entered = 0;
     assert_true(owners == 2 || owners == 5);
+    assert_true(lanes->passage.is_wide[0] && lanes->passage.is_wide[1]);
     for (uint32_t tick = 0; tick < TICKS_MAX && are_open(team); tick++) {
         uint32_t closing = lanes->passage.closing;
         crowd_tick(&stage, NULL);
@@ -381,6 +412,7 @@ int main(void)
         cmocka_unit_test(lanes_change_hands),
         cmocka_unit_test(a_lane_changes_hands_in_time),
 
+        cmocka_unit_test(who_comes_out_goes_round),
         cmocka_unit_test(lanes_lead_through),
         cmocka_unit_test(streams_pass_each_other),
         cmocka_unit_test(workers_keep_to_lanes),
