@@ -132,6 +132,7 @@ extern const fm_lab_command fm_lab_example;     // example.c
 extern const fm_lab_command fm_lab_gametime;    // gametime.c
 extern const fm_lab_command fm_lab_landmarks;   // landmarks.c
 extern const fm_lab_command fm_lab_hour;        // hour.c
+extern const fm_lab_command fm_lab_crowd;       // crowd.c
 extern const fm_lab_command fm_lab_mapf;        // mapf.c
 extern const fm_lab_command fm_lab_maze;        // maze.c
 extern const fm_lab_command fm_lab_maze101;     // maze.c

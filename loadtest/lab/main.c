@@ -19,7 +19,7 @@
 static const fm_lab_command *const table[] = {
     &fm_lab_example,     &fm_lab_maze,     &fm_lab_maze101,   &fm_lab_missions, &fm_lab_gametime,
     &fm_lab_depressions, &fm_lab_openlist, &fm_lab_landmarks, &fm_lab_mapf,     &fm_lab_hour,
-    &fm_lab_travel,      &fm_lab_scen,     &fm_lab_tiles,     &fm_lab_bench,
+    &fm_lab_crowd,       &fm_lab_travel,   &fm_lab_scen,      &fm_lab_tiles,    &fm_lab_bench,
 };
 
 static const fm_lab_option common_options[] = {

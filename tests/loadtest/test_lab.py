@@ -341,7 +341,7 @@ class NoMaps(unittest.TestCase):
 
 
 EXPERIMENTS = ["example", "maze", "maze101", "missions", "gametime", "depressions", "openlist",
-               "landmarks", "mapf", "hour", "travel", "scen", "tiles", "bench"]
+               "landmarks", "mapf", "hour", "crowd", "travel", "scen", "tiles", "bench"]
 
 if __name__ == "__main__":
     print(f"[ SEED     ] to repeat this run: FOGMARCH_SEED={SEED}", flush=True)
