@@ -8,12 +8,24 @@
 #include "core/world/world_classes.h"
 #include "core/world/world_parts.h"
 
-#define FIND_PERIOD    4u  // ticks
-#define LOOK_AHEAD     12u // cells
-#define MEASURE_PERIOD 32u
-#define ALONE_TICKS    64u // without units of one direction
-#define OPEN_LEAST     6u  // units of each direction
-#define SHUT_LEAST     2u
+#define NOWHERE        2u
+#define PATH_MAX_CELLS 160u // over a passage and its box
+
+#define FIND_PERIOD  4u  // ticks
+#define LOOK_AHEAD   12u // cells
+#define CHECK_PERIOD 32u
+#define HINDERED_MIN 16u // see patience.h: 2 for each tick
+#define OTHERS_LEAST 6u  // units of another team that come the other way,
+#define OTHERS_STAY  3u  // and while there are lanes
+#define OTHERS_TICKS 16u // after so many were seen last
+#define ALONE_TICKS  64u // without units of one direction
+#define OPEN_LEAST   6u  // units of each direction
+#define SHUT_LEAST   2u
+
+// Wider passages gain nothing by lanes for one team.
+#define OWN_WIDTH_MAX 4u
+#define SHORT_LENGTH  2u
+#define SHORT_WIDTH   3u // in passages of up to SHORT_LENGTH cells
 
 static const uint32_t straight = 1u << FM_NORTH | 1u << FM_EAST | 1u << FM_SOUTH | 1u << FM_WEST;
 
@@ -78,10 +90,73 @@ static bool passes(const fm_world *world, const struct fm_agent *agent,
            leads_over(world, agent, planner, passage, direction == 0 ? end + 1 : end - 1);
 }
 
+// In which direction a path leads through a passage, or out of it from where it begins. NOWHERE: in
+// none, or that is not known.
+static uint32_t direction_of_path(const fm_passage *passage, const fm_cell *cells, uint32_t count)
+{
+    int32_t length = (int32_t)passage->length, came_from = 0;
+    bool was_inside = false;
+    for (uint32_t i = 0; i < count; i++) {
+        int32_t along = fm_passage_along(passage, cells[i]);
+        bool is_inside = fm_passage_contains(passage, cells[i]);
+        if (is_inside && !was_inside) {
+            came_from = i == 0 ? 0 : fm_passage_along(passage, cells[i - 1]) < 0 ? -1 : 1;
+        }
+        if (was_inside && !is_inside) {
+            bool is_east = along >= length;
+            return came_from == (is_east ? 1 : -1) ? NOWHERE : is_east ? 0 : 1;
+        }
+        was_inside = is_inside;
+    }
+    return NOWHERE;
+}
+
+// Where a unit's next step leads in a passage. NOWHERE: to a side of it, or the unit is outside.
+static uint32_t direction_of_step(const fm_passage *passage, const struct fm_agent *agent)
+{
+    int32_t steps = fm_passage_along(passage, agent->next) - fm_passage_along(passage, agent->cell);
+    return steps == 0 || !fm_passage_contains(passage, agent->cell) ? NOWHERE : steps < 0;
+}
+
+// Where distances are estimates the path says whether a unit passes. Without a path its next step
+// does, and outside it does what it did before.
+static uint32_t lane_by_path(const struct fm_team *team, const struct fm_agent *agent,
+                             const struct fm_planner *planner, uint32_t before)
+{
+    fm_cell cells[PATH_MAX_CELLS];
+    uint32_t count = 0;
+    bool is_asked = false;
+    for (uint32_t i = 0; i < team->lane_count; i++) {
+        const fm_lanes *lanes = &team->lanes[i];
+        const fm_passage *passage = &lanes->passage;
+        if (lanes->class_index != agent->class_index ||
+            !fm_rect_contains(&passage->box, agent->cell)) {
+            continue;
+        }
+        if (!is_asked) {
+            count = planner->spec.ops->path(planner->self, agent->cell, cells, PATH_MAX_CELLS);
+            count = count < PATH_MAX_CELLS ? count : PATH_MAX_CELLS;
+            is_asked = true;
+        }
+        uint32_t direction = count > 0 ? direction_of_path(passage, cells, count)
+                                       : direction_of_step(passage, agent);
+        if (direction != NOWHERE) {
+            return number_of(i, direction);
+        }
+        if (count == 0 && before != 0 && (before - 1) / 2 == i) {
+            return before;
+        }
+    }
+    return 0;
+}
+
 uint32_t fm_lanes_of(const fm_world *world, const struct fm_agent *agent,
-                     const struct fm_planner *planner)
+                     const struct fm_planner *planner, uint32_t before)
 {
     const struct fm_team *team = fm_team_of(world, agent->team);
+    if (!planner->spec.ops->exact_distances) {
+        return lane_by_path(team, agent, planner, before);
+    }
     for (uint32_t i = 0; i < team->lane_count; i++) {
         const fm_lanes *lanes = &team->lanes[i];
         if (lanes->class_index != agent->class_index ||
@@ -132,33 +207,65 @@ static uint32_t direction_of(const fm_mover *mover, bool is_vertical)
     return along > 0 ? 0 : along < 0 ? 1 : 2;
 }
 
-static const fm_mover *mover_at(const struct fm_world_crowd *crowd, fm_cell cell)
+// Who stands in a cell and wants the other way: one of the same team, or of another if that is
+// seen.
+static const fm_mover *find_other(const struct fm_world_crowd *crowd, const fm_mover *mover,
+                                  fm_cell cell, bool is_vertical, uint32_t direction, bool is_seen)
 {
     uint32_t unit = fm_occupancy_at(crowd->occupancy, cell)->now;
-    return unit == 0 ? NULL : &crowd->movers[unit - 1];
+    const fm_mover *other = unit == 0 ? NULL : &crowd->movers[unit - 1];
+    bool counts = other != NULL && other->size == 1 && (is_seen || other->team == mover->team) &&
+                  direction_of(other, is_vertical) == 1 - direction;
+    return counts ? other : NULL;
 }
 
-// Whether a unit wants along the wall beside it, and a friend comes towards it there.
-static bool is_met(const struct fm_world_crowd *crowd, const fm_view *view, const fm_mover *mover)
+// Whether a unit wants along the wall beside it, and another comes towards it there.
+static bool is_met(const struct fm_world_crowd *crowd, const fm_view *view, const fm_mover *mover,
+                   uint32_t sight)
 {
     uint32_t walls = straight & ~(uint32_t)mover->moves;
     if (walls == 0 || (walls & (walls - 1)) != 0) {
         return false;
     }
     bool is_vertical = (walls & (1u << FM_EAST | 1u << FM_WEST)) != 0;
-    uint32_t direction = direction_of(mover, is_vertical), steps = 0;
+    uint32_t direction = direction_of(mover, is_vertical);
     uint32_t forth = is_vertical ? FM_SOUTH : FM_EAST, back = is_vertical ? FM_NORTH : FM_WEST;
     uint32_t d = direction == 0 ? forth : back;
     fm_cell cell = mover->cell;
-    for (; direction < 2 && steps < LOOK_AHEAD && fm_view_moves(view, cell) >> d & 1; steps++) {
+    for (uint32_t steps = 1; direction < 2 && steps <= LOOK_AHEAD; steps++) {
+        if (!(fm_view_moves(view, cell) >> d & 1)) {
+            return false;
+        }
         cell = fm_cell_step(cell, d);
-        const fm_mover *other = mover_at(crowd, cell);
-        if (other != NULL && other->team == mover->team && other->size == 1 &&
-            direction_of(other, is_vertical) == 1 - direction) {
+        if (find_other(crowd, mover, cell, is_vertical, direction, steps <= sight) != NULL) {
             return true;
         }
     }
     return false;
+}
+
+// How many units of other teams one inside a passage sees in it and before its far end that come
+// the other way, on whatever lanes. It sees at least as far as its steps straight on and aside
+// together.
+static uint32_t count_others(const struct fm_world_crowd *crowd, const fm_passage *passage,
+                             uint32_t direction, const fm_mover *mover, uint32_t sight)
+{
+    int32_t along = fm_passage_along(passage, mover->cell);
+    int32_t across = fm_passage_across(passage, mover->cell), sign = direction == 0 ? 1 : -1;
+    int32_t first = -(int32_t)FM_PASSAGE_CLEAR, end = (int32_t)passage->length - first;
+    uint32_t count = 0;
+    for (int32_t i = 0; i < (int32_t)passage->width; i++) {
+        int32_t steps = (int32_t)sight - (i < across ? across - i : i - across);
+        for (int32_t at = along; steps >= 0 && at >= first && at < end; at += sign, steps--) {
+            fm_cell cell = fm_passage_cell(passage, at, i);
+            const fm_mover *other =
+                fm_rect_contains(&passage->box, cell)
+                    ? find_other(crowd, mover, cell, passage->is_vertical, direction, true)
+                    : NULL;
+            count += other != NULL && other->team != mover->team;
+        }
+    }
+    return count;
 }
 
 static bool has_lanes(const struct fm_team *team, uint32_t class_index, const fm_passage *passage)
@@ -190,32 +297,68 @@ static void add(fm_world *world, struct fm_team *team, const struct fm_agent *ag
     if (passage.distances == NULL) {
         return;
     }
-    fm_passage_share(&passage, 0);
-    fm_passage_measure(&passage, view);
     uint64_t tick = fm_world_tick(world);
     team->lanes[team->lane_count++] = (fm_lanes){.passage = passage,
                                                  .class_index = agent->class_index,
-                                                 .measured_tick = tick,
+                                                 .checked_tick = tick,
                                                  .met_tick = tick};
     fm_world_edit_crowd(world)->lane_count += 1;
+}
+
+// How many steps ahead a unit sees others.
+static uint32_t sight_of(const fm_world *world, const struct fm_agent *agent)
+{
+    const fm_world_rules *rules = fm_world_rules_get(world);
+    return rules->omniscient ? LOOK_AHEAD : agent->sight != 0 ? agent->sight : rules->sense.radius;
+}
+
+// One that passes looks whether many of another team come the other way. Lanes begin only where it
+// has been blocked: a few get past each other without, and sooner.
+static void look_for_others(fm_world *world, fm_lanes *lanes, uint32_t direction,
+                            const struct fm_agent *agent, const fm_mover *mover)
+{
+    const fm_passage *passage = &lanes->passage;
+    uint64_t tick = fm_world_tick(world);
+    if (lanes->others_tick == tick || !fm_passage_contains(passage, mover->cell) ||
+        (!passage->teams_meet && agent->hindered < HINDERED_MIN)) {
+        return;
+    }
+    uint32_t count =
+        count_others(fm_world_edit_crowd(world), passage, direction, mover, sight_of(world, agent));
+    if (count >= (passage->teams_meet ? OTHERS_STAY : OTHERS_LEAST)) {
+        lanes->others_tick = tick;
+    }
+}
+
+// One looks ahead along the wall beside it.
+static void look_ahead(fm_world *world, struct fm_team *team, const struct fm_agent *agent,
+                       const fm_mover *mover)
+{
+    const fm_view *view = fm_world_class_view(world, mover->team, agent->class_index);
+    if (team->lane_count < FM_LANES_MAX &&
+        is_met(fm_world_edit_crowd(world), view, mover, sight_of(world, agent))) {
+        add(world, team, agent);
+    }
 }
 
 // One in four units looks in each tick.
 static void find(fm_world *world)
 {
     const struct fm_world_agents *agents = fm_world_agents(world);
-    const struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
+    const fm_mover *movers = fm_world_edit_crowd(world)->movers;
     uint32_t first = (uint32_t)(fm_world_tick(world) % FIND_PERIOD);
     for (uint32_t slot = first; slot < agents->slot_count; slot += FIND_PERIOD) {
-        const fm_mover *mover = &crowd->movers[slot];
+        const fm_mover *mover = &movers[slot];
         const struct fm_agent *agent = &agents->slots[slot];
-        if (mover->team == 0 || mover->size > 1 || mover->lane != 0 || agent->order.id == 0) {
+        struct fm_team *team = mover->team == 0 ? NULL : fm_team_of(world, mover->team);
+        if (team == NULL || mover->size > 1 || agent->order.id == 0 || team->large_count > 0) {
             continue;
         }
-        struct fm_team *team = fm_team_of(world, mover->team);
-        if (team->large_count == 0 && team->lane_count < FM_LANES_MAX &&
-            is_met(crowd, fm_world_class_view(world, mover->team, agent->class_index), mover)) {
-            add(world, team, agent);
+        if (mover->lane != 0) {
+            uint32_t lane = mover->lane - 1u;
+            look_for_others(world, &team->lanes[lane / 2], lane % 2, agent, mover);
+        } else {
+            look_ahead(world, team, agent, mover);
         }
     }
 }
@@ -245,24 +388,15 @@ void fm_lanes_drop_all(fm_world *world)
     }
 }
 
-static void measure(fm_world *world, uint32_t team, fm_lanes *lanes)
-{
-    fm_passage_measure(&lanes->passage, fm_world_class_view(world, team, lanes->class_index));
-    lanes->measured_tick = fm_world_tick(world);
-}
-
-// Whether the passage is there still. Measures it again.
-static bool is_as_found(fm_world *world, uint32_t team, fm_lanes *lanes)
+// Whether the passage is there still.
+static bool is_as_found(fm_world *world, uint32_t team, const fm_lanes *lanes)
 {
     const fm_view *view = fm_world_class_view(world, team, lanes->class_index);
-    fm_passage now, *passage = &lanes->passage;
-    if (!fm_passage_find(view, passage->origin, &now) || now.origin != passage->origin ||
-        now.is_vertical != passage->is_vertical || now.length != passage->length ||
-        now.width != passage->width) {
-        return false;
-    }
-    measure(world, team, lanes);
-    return true;
+    const fm_passage *passage = &lanes->passage;
+    fm_passage now;
+    return fm_passage_find(view, passage->origin, &now) && now.origin == passage->origin &&
+           now.is_vertical == passage->is_vertical && now.length == passage->length &&
+           now.width == passage->width;
 }
 
 // Whether a direction gets a lane of the other: it would be over later, although it would get that
@@ -277,21 +411,17 @@ static bool wants_lane(const fm_lanes *lanes, uint32_t direction)
            (waiting + length) * (others - 1) >= lanes->waiting[1 - direction] * (own + 1);
 }
 
-// Opens and shuts lanes, and says which belong to whom. Returns whether that is another now.
-static bool decide(fm_lanes *lanes)
+// Whether units of one team gain by lanes.
+static bool suits_one_team(const fm_passage *passage)
+{
+    return passage->width <= (passage->length <= SHORT_LENGTH ? SHORT_WIDTH : OWN_WIDTH_MAX);
+}
+
+// Hands lanes over where one team has them. Returns whether others belong to somebody else now, or
+// close.
+static bool hand_over(fm_lanes *lanes)
 {
     fm_passage *passage = &lanes->passage;
-    const uint32_t *counts = lanes->counts;
-    uint32_t least = counts[0] < counts[1] ? counts[0] : counts[1];
-    bool was_open = lanes->is_open;
-    lanes->is_open = least >= (was_open ? SHUT_LEAST : OPEN_LEAST);
-    if (!lanes->is_open) {
-        return false;
-    }
-    if (!was_open) {
-        fm_passage_share(passage, counts[1] > counts[0]);
-        return true;
-    }
     if (passage->closing != 0) {
         bool is_empty = lanes->leaving == 0;
         if (is_empty) {
@@ -306,6 +436,30 @@ static bool decide(fm_lanes *lanes)
         }
     }
     return false;
+}
+
+// Opens and shuts lanes, and says which belong to whom. Returns whether that is another now.
+static bool decide(fm_lanes *lanes, uint64_t tick)
+{
+    fm_passage *passage = &lanes->passage;
+    const uint32_t *counts = lanes->counts;
+    uint32_t least = counts[0] < counts[1] ? counts[0] : counts[1];
+    bool was_open = lanes->is_open, did_meet = passage->teams_meet;
+    passage->teams_meet = lanes->others_tick != 0 && tick - lanes->others_tick < OTHERS_TICKS;
+    lanes->is_open = passage->teams_meet ||
+                     (suits_one_team(passage) && least >= (was_open ? SHUT_LEAST : OPEN_LEAST));
+    if (!lanes->is_open) {
+        return false;
+    }
+    if (was_open && did_meet == passage->teams_meet) {
+        return !did_meet && hand_over(lanes);
+    }
+    if (passage->teams_meet) {
+        fm_passage_halve(passage);
+    } else {
+        fm_passage_divide(passage, counts[1] > counts[0]);
+    }
+    return true;
 }
 
 static void count_one(fm_lanes *lanes, uint32_t direction, fm_cell cell)
@@ -343,16 +497,19 @@ static void keep(fm_world *world, struct fm_team *team, uint32_t number)
     fm_world_counts *counts = fm_world_edit_counts(world);
     for (uint32_t i = team->lane_count; i-- > 0;) {
         fm_lanes *lanes = &team->lanes[i];
+        bool is_due = tick - lanes->checked_tick >= CHECK_PERIOD;
+        lanes->checked_tick = is_due ? tick : lanes->checked_tick;
         counts->lanes -= lanes->is_open;
-        if (decide(lanes)) {
-            measure(world, number, lanes);
-        }
+        bool has_changed = decide(lanes, tick);
         counts->lanes += lanes->is_open;
-        lanes->met_tick = lanes->counts[0] > 0 && lanes->counts[1] > 0 ? tick : lanes->met_tick;
-        bool is_due = tick - lanes->measured_tick >= MEASURE_PERIOD;
+        bool are_met = (lanes->counts[0] > 0 && lanes->counts[1] > 0) || lanes->passage.teams_meet;
+        lanes->met_tick = are_met ? tick : lanes->met_tick;
         if (team->large_count > 0 || tick - lanes->met_tick > ALONE_TICKS ||
             (is_due && !is_as_found(world, number, lanes))) {
             drop(world, team, i);
+        } else if (has_changed || (is_due && lanes->is_open)) {
+            fm_passage_measure(&lanes->passage,
+                               fm_world_class_view(world, number, lanes->class_index));
         }
     }
 }

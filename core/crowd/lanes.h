@@ -1,14 +1,18 @@
 // core/crowd/lanes.h: where two streams of a team meet in a passage, each gets lanes.
 //
-// Units that meet in a passage two to four cells wide (passage.h) push each other back and forth,
-// and nobody who waits before it leaves a way to those who come out. So where two come towards each
-// other there, the team has lanes in it: who wants through goes by the distances of the passage in
-// place of its own search's, and never onto a lane of the other direction; who is inside decides
-// first; who has come out goes round those who wait. When one direction would be over later than
-// the other, even if a lane more became its own when those in it have left, it gets that lane.
+// Units that meet in a passage (passage.h) push each other back and forth, and nobody who waits
+// before it leaves a way to those who come out; units of two teams, who cannot push each other,
+// stand there for ever. So where two come towards each other in one, the team has lanes in it: who
+// wants through goes by the distances of the passage in place of its own search's, and never onto a
+// lane of the other direction; who is inside decides first; who has come out goes round those who
+// wait.
 //
-//   NONE ── two come towards each other ──> FOUND ── both directions are many ──> OPEN
-//    ^                                       │ ^                                   │
+// One team, up to four cells: when a direction would be over later than the other, even if a lane
+// more became its own when those in it have left, it gets that lane.
+// Two teams: each keeps to the right half, as each finds for itself from the units that it sees.
+//
+//   NONE ── two come towards each other ──> FOUND ── both directions are many, ──> OPEN
+//    ^                                       │ ^       or teams meet                │
 //    └── the map is another there, or ───────┘ └── one direction is nearly over ───┘
 //        no two directions for long
 //
@@ -35,16 +39,20 @@ typedef struct fm_lanes {
     fm_passage passage;
     uint32_t class_index;
     bool is_open;
-    uint32_t counts[2];     // units that want through, by direction, in the last tick
-    uint32_t waiting[2];    // of these, those who are not in it yet
-    uint32_t leaving;       // those who are in a closing lane
-    uint64_t measured_tick; // when it was found, or measured again
-    uint64_t met_tick;      // last one in which there were units of both directions
+    uint32_t counts[2];    // units that want through, by direction, in the last tick
+    uint32_t waiting[2];   // of these, those who are not in it yet
+    uint32_t leaving;      // those who are in a closing lane
+    uint64_t checked_tick; // when it was found, or looked at again
+    uint64_t met_tick;     // last one in which there were units of both directions
+    uint64_t others_tick;  // last one in which a unit of another team came towards one; 0: none
 } fm_lanes;
 
-/// Which lanes a unit under way passes: 1 + twice their index + direction; 0: none.
+/// Which lanes a unit under way passes: 1 + twice their index + direction; 0: none. By the
+/// distances of its search where these are exact, else by its path.
+///
+/// @param before  what this said in the last tick, which holds while its search has no path
 uint32_t fm_lanes_of(const fm_world *world, const struct fm_agent *agent,
-                     const struct fm_planner *planner);
+                     const struct fm_planner *planner, uint32_t before);
 
 /// The passage that fm_lanes_of() has named, if its lanes are open.
 const fm_passage *fm_lanes_open(const fm_world *world, uint32_t team, uint32_t number);

@@ -2,12 +2,11 @@
 
 #include "core/crowd/passage.h"
 
-#define FIELDS          4u // two directions, for those who are in a closing lane or not
-#define SHORT_LENGTH    2u
-#define SHORT_WIDTH_MAX 3u // wider short ones are passed faster without lanes
-#define SHORT_WALL_MIN  4  // cells
-#define SIDE_MAX        (FM_PASSAGE_LENGTH_MAX + 2 * FM_PASSAGE_REACH)
-#define CELLS_MAX       (SIDE_MAX * (FM_PASSAGE_WIDTH_MAX + 2 * FM_PASSAGE_REACH))
+#define FIELDS         4u // two directions, for those who are in a closing lane or not
+#define SHORT_LENGTH   2u
+#define SHORT_WALL_MIN 4 // cells
+#define SIDE_MAX       (FM_PASSAGE_LENGTH_MAX + 2 * FM_PASSAGE_REACH)
+#define CELLS_MAX      (SIDE_MAX * (FM_PASSAGE_WIDTH_MAX + 2 * FM_PASSAGE_REACH))
 
 static const uint32_t straight = 1u << FM_NORTH | 1u << FM_EAST | 1u << FM_SOUTH | 1u << FM_WEST;
 
@@ -59,7 +58,7 @@ static bool is_gate(const fm_view *view, const fm_passage *p, int32_t along)
             return false;
         }
     }
-    return p->width <= SHORT_WIDTH_MAX;
+    return true;
 }
 
 bool fm_passage_find(const fm_view *view, fm_cell cell, fm_passage *out)
@@ -113,18 +112,23 @@ static uint32_t lane_from_right(const fm_passage *p, uint32_t direction, uint32_
 static void give(fm_passage *p, uint32_t lane, uint32_t direction)
 {
     uint32_t others = p->owners & ~(1u << lane);
-    p->owners = (uint8_t)(others | direction << lane);
+    p->owners = others | direction << lane;
 }
 
-void fm_passage_share(fm_passage *passage, uint32_t most)
+void fm_passage_halve(fm_passage *passage)
 {
-    bool is_odd = passage->width % 2 != 0;
     for (uint32_t i = 0; i < passage->width; i++) {
-        bool is_right = i < passage->width / 2;
-        uint32_t lane = lane_from_right(passage, 0, i);
-        give(passage, lane, is_odd ? (i == passage->width / 2 ? 1 - most : most) : !is_right);
+        give(passage, lane_from_right(passage, 0, i), i >= (passage->width + 1) / 2);
     }
     passage->closing = 0;
+}
+
+void fm_passage_divide(fm_passage *passage, uint32_t most)
+{
+    fm_passage_halve(passage);
+    for (uint32_t i = 0; passage->width % 2 != 0 && i < passage->width; i++) {
+        give(passage, i, i == passage->width / 2 ? 1 - most : most);
+    }
 }
 
 void fm_passage_close_for(fm_passage *passage, uint32_t direction)
@@ -133,7 +137,7 @@ void fm_passage_close_for(fm_passage *passage, uint32_t direction)
     while (lanes >> lane_from_right(passage, direction, i) & 1) {
         i += 1;
     }
-    passage->closing = (uint8_t)(1u << lane_from_right(passage, direction, i));
+    passage->closing = 1u << lane_from_right(passage, direction, i);
 }
 
 void fm_passage_hand_over(fm_passage *passage)
@@ -159,8 +163,9 @@ struct wave {
 static uint32_t toll(const struct wave *wave, fm_cell cell)
 {
     int32_t across = fm_passage_across(wave->p, cell);
+    uint32_t way_out = wave->p->teams_meet ? FM_PASSAGE_REACH : FM_PASSAGE_WAY_OUT;
     bool is_wrong = fm_passage_has_lane(wave->p, across) && !(wave->lanes >> across & 1) &&
-                    fm_passage_before(wave->p, cell) <= FM_PASSAGE_WAY_OUT;
+                    fm_passage_before(wave->p, cell) <= way_out;
     return is_wrong ? FM_PASSAGE_WRONG : 0;
 }
 

@@ -1,5 +1,5 @@
-// core/crowd/passage.h: a straight passage two to four cells wide, its lanes, and how far units are
-// from having passed it when they keep to theirs.
+// core/crowd/passage.h: a straight passage two to twenty cells wide, its lanes, and how far units
+// are from having passed it when they keep to theirs.
 //
 //   . . . . . . . . . . . . .
 //   . . . . @ @ @ @ @ . . . .
@@ -14,8 +14,10 @@
 //
 // The distances of a direction lead to the cells behind the far end, and count a step onto a lane
 // of the other direction as FM_PASSAGE_WRONG more, also before both ends. So who waits stands
-// beside the way of those who come out. These in turn leave the first cells before the lanes of
-// those who wait: one whose goal is on the other side of them goes round:
+// beside the way of those who come out. Where units of two teams meet nobody can push those of the
+// other: then those who wait never step onto its first cells, and leave all of it. Those who come
+// out in turn leave the first cells before the lanes of those who wait: one whose goal is on the
+// other side of them goes round:
 //
 //   @ @ @ G e e e e e e .    G: the goal of the unit e
 //   < < < < < < < < < < e    direction 1 waits
@@ -30,11 +32,12 @@
 #include "core/map/rect.h"
 #include "core/map/view.h"
 
-#define FM_PASSAGE_WIDTH_MAX  4u
+#define FM_PASSAGE_WIDTH_MAX  20u
 #define FM_PASSAGE_LENGTH_MAX 64u
 #define FM_PASSAGE_REACH      12u // cells around it
 #define FM_PASSAGE_WRONG      200u
-#define FM_PASSAGE_WAY_OUT    4u // cells before an end that those who wait leave
+#define FM_PASSAGE_WAY_OUT    4u // cells before an end that those who wait leave,
+#define FM_PASSAGE_CLEAR      6u // and onto which they never step where teams meet
 #define FM_PASSAGE_WAY_IN     6u // that those who come out leave
 #define FM_PASSAGE_BESIDE     2u // cells beside the lanes from where these go round
 #define FM_PASSAGE_FAR        UINT16_MAX
@@ -43,8 +46,9 @@ typedef struct fm_passage {
     fm_cell origin;         // its north-west corner
     uint32_t length, width; // cells
     bool is_vertical;       // leads from north to south
-    uint8_t owners;         // bit i: the direction to which lane i belongs
-    uint8_t closing;        // bit i: lane i is closing
+    bool teams_meet;        // in it, so nobody is sure to be let through by pushing
+    uint32_t owners;        // bit i: the direction to which lane i belongs
+    uint32_t closing;       // bit i: lane i is closing
     bool is_wide[2];        // by direction that comes out: whether there is room to go round
     fm_rect box;            // of which it has distances
     // By direction, whether for those who are in a closing lane, and cell of the box, in steps of
@@ -52,8 +56,8 @@ typedef struct fm_passage {
     uint16_t *distances;
 } fm_passage;
 
-/// Finds the passage around a cell beside a wall. One of up to two cells is found where a wall
-/// leads away from it to both sides for four cells, so not between single obstacles.
+/// Finds the passage around a cell beside a wall. One of up to two cells in length is found where a
+/// wall leads away from it to both sides for four cells, so not between single obstacles.
 ///
 /// @param out  receives all but the distances; no lane is closing
 /// @return false: there is none
@@ -66,9 +70,13 @@ size_t fm_passage_bytes(const fm_passage *passage);
 /// change.
 void fm_passage_measure(fm_passage *passage, const fm_view *view);
 
-/// Gives each direction its lanes: the half on its right. Of three lanes the outer two belong to
-/// the direction `most`, so that none of the others who wait has to cross those who come out.
-void fm_passage_share(fm_passage *passage, uint32_t most);
+/// Gives each direction its lanes: the half on its right. Of an odd number the outer ones belong to
+/// the direction `most`, so that none of the others who wait has to cross those who come out; for
+/// up to three lanes.
+void fm_passage_divide(fm_passage *passage, uint32_t most);
+
+/// The same where teams meet, who have to agree without a word: the middle lane is direction 0's.
+void fm_passage_halve(fm_passage *passage);
 
 /// Closes the lane that a direction is to get next.
 void fm_passage_close_for(fm_passage *passage, uint32_t direction);
@@ -145,13 +153,14 @@ static inline bool fm_passage_is_left(const fm_passage *passage, uint32_t direct
 }
 
 /// Whether a unit that passes in a direction, and may use `lanes`, must not enter a cell: on
-/// another lane, or before one.
+/// another lane, or right before one.
 static inline bool fm_passage_is_closed(const fm_passage *passage, uint32_t direction,
                                         uint32_t lanes, fm_cell cell)
 {
     int32_t along = fm_passage_along(passage, cell), across = fm_passage_across(passage, cell);
-    int32_t first = direction == 0 ? -1 : 0;
-    return along >= first && along < first + (int32_t)passage->length + 1 &&
+    int32_t before = passage->teams_meet ? (int32_t)FM_PASSAGE_CLEAR : 1;
+    int32_t first = direction == 0 ? -before : 0;
+    return along >= first && along < first + (int32_t)passage->length + before &&
            fm_passage_has_lane(passage, across) && !(lanes >> across & 1);
 }
 

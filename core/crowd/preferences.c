@@ -114,14 +114,20 @@ static uint64_t preferences_under_way(const fm_world *world, const struct fm_age
 }
 
 // Whether a unit that passes must not step into a cell: who stands on a lane of the others may step
-// off it, but from before it nobody gets in.
+// off it, but from before it nobody gets in, and where teams meet nobody goes on along it.
 static bool keeps_out(const fm_passage *passage, uint32_t direction, uint32_t lanes, fm_cell from,
                       fm_cell to)
 {
-    return !fm_rect_contains(&passage->box, to) ||
-           (fm_passage_is_closed(passage, direction, lanes, to) &&
-            (!fm_passage_is_closed(passage, direction, lanes, from) ||
-             (fm_passage_contains(passage, to) && !fm_passage_contains(passage, from))));
+    if (!fm_rect_contains(&passage->box, to)) {
+        return true;
+    }
+    if (!fm_passage_is_closed(passage, direction, lanes, to)) {
+        return false;
+    }
+    int32_t steps = fm_passage_along(passage, to) - fm_passage_along(passage, from);
+    return !fm_passage_is_closed(passage, direction, lanes, from) ||
+           (fm_passage_contains(passage, to) && !fm_passage_contains(passage, from)) ||
+           (passage->teams_meet && (direction == 0 ? steps > 0 : steps < 0));
 }
 
 // By the distances of a passage whose lanes are open, see lanes.h.
@@ -134,6 +140,9 @@ static uint64_t preferences_in_lanes(const fm_world *world, const struct fm_agen
     uint32_t least = FM_COST_INFINITE, square = 0, next = FM_DIRECTION_COUNT;
     uint32_t distances[FM_DIRECTION_COUNT + 1];
     distances[FM_DIRECTION_COUNT] = fm_passage_distance(passage, direction, leaves, agent->cell);
+    if (passage->teams_meet && fm_passage_is_closed(passage, direction, lanes, agent->cell)) {
+        distances[FM_DIRECTION_COUNT] = FM_PASSAGE_FAR; // the others cannot push it: rather back
+    }
     for (uint32_t left = moves; left != 0; left &= left - 1) {
         uint32_t d = (uint32_t)__builtin_ctz(left);
         fm_cell cell = fm_cell_step(agent->cell, d);
@@ -252,10 +261,10 @@ static bool yields(const fm_world *world, const struct fm_agent *agent)
 // Whose lanes it passes; see lanes.h. Units that have been under way for long do not keep to lanes
 // in some ticks.
 static uint32_t lanes_of(const fm_world *world, const struct fm_agent *agent,
-                         const struct fm_planner *planner)
+                         const struct fm_planner *planner, uint32_t before)
 {
     bool has_lanes = fm_team_of(world, agent->team)->lane_count > 0;
-    return has_lanes && agent->order.id != 0 ? fm_lanes_of(world, agent, planner) : 0;
+    return has_lanes && agent->order.id != 0 ? fm_lanes_of(world, agent, planner, before) : 0;
 }
 
 // Whether few steps lead on from the next cell, as far as the team knows; see swap.h.
@@ -275,7 +284,7 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
     uint8_t size = world->rules.classes[agent->class_index].size;
     bool is_idle = agent->order.id == 0, is_away = fm_agent_is_away(agent);
     bool makes_way = under_way && yields(world, agent);
-    uint32_t lane = under_way && size == 1 ? lanes_of(world, agent, planner) : 0;
+    uint32_t lane = under_way && size == 1 ? lanes_of(world, agent, planner, mover->lane) : 0;
     // Who has been under way for long does not keep to lanes in some ticks.
     bool keeps = under_way && size == 1 && !is_idle && ready && is_bold(world, agent);
     fm_cell first = FM_CELL_NONE;

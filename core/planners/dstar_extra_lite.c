@@ -653,6 +653,7 @@ const fm_planner_ops fm_dstar_extra_lite = {
     .state_at = extra_state_at,
     .next_step = extra_next_step,
     .distances = extra_distances,
+    .exact_distances = true,
     .path = extra_path,
     .inspect = extra_inspect,
     .bytes = extra_bytes,

@@ -894,6 +894,7 @@ const fm_planner_ops fm_dstar_lite = {
     .next_step = dstar_next_step,
     .answer = dstar_answer,
     .distances = dstar_distances,
+    .exact_distances = true,
     .path = dstar_path,
     .inspect = dstar_inspect,
     .bytes = dstar_bytes,

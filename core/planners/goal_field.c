@@ -774,6 +774,7 @@ const fm_planner_ops fm_goal_field = {
     .next_step = goal_field_next_step,
     .answer = goal_field_answer,
     .distances = goal_field_distances,
+    .exact_distances = true,
     .path = goal_field_path,
     .inspect = goal_field_inspect,
     .bytes = goal_field_bytes,

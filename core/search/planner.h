@@ -183,6 +183,10 @@ struct fm_planner_ops {
     // a world has decides whether groups get more.
     bool keeps_field;
 
+    // distances() are exact for every cell that the search knows, not only beside a start; a cell
+    // that it does not know is no nearer to the goal than it says.
+    bool exact_distances;
+
     // Agents with this planner switch to one shared search when enough of them have the same goal,
     // and use their own while it has no answer. Not for planners that are shared themselves.
     bool joins_groups;

@@ -9,6 +9,7 @@
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
 #include "core/crowd/lanes.h"
+#include "core/planners/catalogue.h"
 #include "core/saves/settle.h"
 #include "core/world/crowd_state.h"
 #include "core/world/team.h"
@@ -16,6 +17,7 @@
 #include "core/world/world_parts.h"
 
 static crowd stage;
+static const char *planner; // NULL: the rules' own
 
 #define EACH      60u // units on either side
 #define BANK      12u // cells before a bridge
@@ -123,19 +125,19 @@ static void lanes_change_hands(void **state)
 {
     (void)state;
     fm_passage passage = {.origin = fm_cell_at(20, 20), .length = 5, .width = 2};
-    fm_passage_share(&passage, 0);
+    fm_passage_divide(&passage, 0);
     check_lanes(&passage, "10");
     passage.is_vertical = true;
-    fm_passage_share(&passage, 1);
+    fm_passage_divide(&passage, 1);
     check_lanes(&passage, "01");
     passage.width = 4;
-    fm_passage_share(&passage, 1);
+    fm_passage_divide(&passage, 1);
     check_lanes(&passage, "0011");
     passage.is_vertical = false;
     passage.width = 3;
-    fm_passage_share(&passage, 1);
+    fm_passage_divide(&passage, 1);
     check_lanes(&passage, "101");
-    fm_passage_share(&passage, 0);
+    fm_passage_divide(&passage, 0);
     check_lanes(&passage, "010");
     fm_passage_close_for(&passage, 1);
     assert_int_equal(passage.closing, 1);
@@ -160,7 +162,7 @@ static void lanes_lead_through(void **state)
     uint16_t *distances = malloc(fm_passage_bytes(&passage));
     assert_non_null(distances);
     passage.distances = distances;
-    fm_passage_share(&passage, 0);
+    fm_passage_divide(&passage, 0);
     fm_passage_measure(&passage, view);
     uint32_t lanes[2] = {fm_passage_lanes(&passage, 0, false),
                          fm_passage_lanes(&passage, 1, false)};
@@ -198,7 +200,7 @@ static void who_comes_out_goes_round(void **state)
     (void)state;
     fm_passage passage = {.origin = fm_cell_at(20, 20), .length = 5, .width = 3};
     passage.is_wide[0] = passage.is_wide[1] = true;
-    fm_passage_share(&passage, 0); // the outer lanes lead to the east
+    fm_passage_divide(&passage, 0); // the outer lanes lead to the east
     uint32_t round = 25 + FM_PASSAGE_WAY_IN;
     fm_cell south = fm_cell_at(25, 28), north = fm_cell_at(25, 12);
     assert_int_equal(fm_passage_way_round(&passage, fm_cell_at(25, 20), south),
@@ -221,11 +223,19 @@ static void who_comes_out_goes_round(void **state)
     assert_int_equal(fm_passage_way_round(&passage, fm_cell_at(25, 20), south), FM_CELL_NONE);
 }
 
-// Two crowds and a bridge between them, from west to east or from north to south. Returns the team.
-static uint32_t begin_bridge(uint32_t width, bool is_vertical)
+// Two crowds and a bridge between them, from west to east or from north to south, in a world
+// without fog or where units see `sight` cells. One team: each unit's goal is where one of the
+// others began. Two: behind them, for those who have arrived make no way for others. Returns the
+// first team.
+static uint32_t begin_crowds(uint32_t width, bool is_vertical, uint32_t team_count, uint32_t sight)
 {
     uint32_t along = 2 * BANK + LENGTH, first = (ACROSS - width) / 2;
     fm_world_rules rules = crowd_rules();
+    if (planner != NULL) {
+        assert_int_equal(fm_planner_spec_parse(planner, &rules.planner, NULL, 0), FM_OK);
+    }
+    rules.omniscient = sight == 0;
+    rules.sense.radius = sight == 0 ? rules.sense.radius : sight;
     fm_grid *grid;
     assert_int_equal(fm_grid_create(is_vertical ? ACROSS : along, is_vertical ? along : ACROSS,
                                     &fm_memory_libc, &grid),
@@ -238,16 +248,24 @@ static uint32_t begin_bridge(uint32_t width, bool is_vertical)
         }
     }
     crowd_init(&stage, &rules, grid);
-    uint32_t team = crowd_team(&stage);
+    uint32_t teams[2] = {crowd_team(&stage)};
+    teams[1] = team_count > 1 ? crowd_team(&stage) : teams[0];
     for (uint32_t i = 0; i < 2 * EACH; i++) {
-        uint32_t a = i / 2 / ACROSS, b = i / 2 % ACROSS;
-        uint32_t near = BANK - 1 - a, far = along - BANK + a;
-        fm_cell ends[2] = {is_vertical ? fm_cell_at(b, near) : fm_cell_at(near, b),
-                           is_vertical ? fm_cell_at(b, far) : fm_cell_at(far, b)};
-        uint32_t unit = crowd_spawn_at(&stage, team, ends[i % 2]);
-        crowd_order(&stage, unit, ends[1 - i % 2], FM_UNREACHABLE_FAIL);
+        uint32_t a = i / 2 / ACROSS, b = i / 2 % ACROSS, from = BANK - 1 - a;
+        uint32_t to = team_count > 1 ? a : from;
+        uint32_t starts[2] = {from, along - 1 - from}, goals[2] = {along - 1 - to, to};
+        uint32_t x = starts[i % 2], goal_x = goals[i % 2];
+        uint32_t unit =
+            crowd_spawn_at(&stage, teams[i % 2], is_vertical ? fm_cell_at(b, x) : fm_cell_at(x, b));
+        crowd_order(&stage, unit, is_vertical ? fm_cell_at(b, goal_x) : fm_cell_at(goal_x, b),
+                    FM_UNREACHABLE_FAIL);
     }
-    return team;
+    return teams[0];
+}
+
+static uint32_t begin_bridge(uint32_t width, bool is_vertical)
+{
+    return begin_crowds(width, is_vertical, 1, 0);
 }
 
 static bool are_open(uint32_t team)
@@ -321,20 +339,79 @@ static void a_lane_changes_hands_in_time(void **state)
     crowd_fini(&stage);
 }
 
+// Planners whose distances are estimates: by these some who went east counted as going west.
+static void paths_name_lanes(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"auto", "repeated-jps", "adaptive-astar", "lss-lrta-star"};
+    for (uint32_t i = 0; i < FM_COUNT_OF(names); i++) {
+        planner = names[i];
+        begin_bridge(2 + i % 2, i / 2 != 0);
+        uint32_t ticks = crowd_run(&stage, 2 * EACH, TICKS_MAX);
+        print_message("%s: %u units each way over %u x %u cells: %u ticks\n", planner, EACH,
+                      2 + i % 2, LENGTH, ticks);
+        assert_int_equal(stage.ended[FM_END_ARRIVED], 2 * EACH);
+        assert_true(ticks <= 115);
+        crowd_fini(&stage);
+    }
+    planner = NULL;
+}
+
+// Units of two teams cannot push each other: without lanes some stand on the bridge until they give
+// up, after 1,800 ticks.
+static void teams_pass_each_other(void **state)
+{
+    (void)state;
+    static const uint32_t widths[] = {3, 4, 7};
+    for (uint32_t i = 0; i < 4 * FM_COUNT_OF(widths); i++) {
+        uint32_t width = widths[i / 4], sight = i % 2 != 0 ? 5 : 0;
+        begin_crowds(width, i / 2 % 2 != 0, 2, sight);
+        uint32_t ticks = crowd_run(&stage, 2 * EACH, TICKS_MAX);
+        print_message("two teams of %u units over %u x %u cells%s: %u ticks\n", EACH, width, LENGTH,
+                      sight == 0 ? "" : ", seeing 5 cells", ticks);
+        assert_int_equal(stage.ended[FM_END_ARRIVED], 2 * EACH);
+        crowd_fini(&stage);
+    }
+}
+
+// A few of another team get past without lanes.
+static void a_few_open_no_lanes(void **state)
+{
+    (void)state;
+    uint32_t teams[2] = {begin_crowds(7, false, 2, 0)};
+    uint32_t kept = 0;
+    for (uint32_t i = 1; i < 2 * EACH; i += 2) {
+        if (kept++ >= 3) {
+            fm_command command = {
+                .kind = FM_COMMAND_REMOVE, .agents = &stage.units[i], .agent_count = 1};
+            fm_command_result result = {0};
+            fm_world_apply(stage.world, &command, &result);
+            assert_int_equal(result.status, FM_OK);
+            stage.cells[stage.units[i].index1 - 1] = FM_CELL_NONE;
+        }
+    }
+    for (uint32_t tick = 0; tick < 100; tick++) {
+        crowd_tick(&stage, NULL);
+        assert_false(are_open(teams[0]));
+    }
+    crowd_fini(&stage);
+}
+
 // Any number of workers decides alike.
 static void workers_keep_to_lanes(void **state)
 {
     (void)state;
     static uint64_t digests[TICKS_MAX];
     static const uint32_t worker_counts[] = {1, 2, 3, 8};
-    for (uint32_t i = 0; i < FM_COUNT_OF(worker_counts); i++) {
-        begin_bridge(3, false);
+    for (uint32_t i = 0; i < 2 * FM_COUNT_OF(worker_counts); i++) { // one team, then two
+        begin_crowds(3, false, 1 + i / FM_COUNT_OF(worker_counts), 5);
         fm_workers *workers;
-        assert_int_equal(fm_workers_create(worker_counts[i], &workers), FM_OK);
+        assert_int_equal(fm_workers_create(worker_counts[i % FM_COUNT_OF(worker_counts)], &workers),
+                         FM_OK);
         for (uint32_t tick = 0; tick < TICKS_MAX && stage.ended_count < 2 * EACH; tick++) {
             crowd_tick(&stage, workers);
             uint64_t digest = fm_world_digest(stage.world);
-            assert_true(i == 0 || digest == digests[tick]);
+            assert_true(i % FM_COUNT_OF(worker_counts) == 0 || digest == digests[tick]);
             digests[tick] = digest;
         }
         assert_int_equal(stage.ended[FM_END_ARRIVED], 2 * EACH);
@@ -411,6 +488,9 @@ int main(void)
         cmocka_unit_test(gates_are_found),
         cmocka_unit_test(lanes_change_hands),
         cmocka_unit_test(a_lane_changes_hands_in_time),
+        cmocka_unit_test(paths_name_lanes),
+        cmocka_unit_test(teams_pass_each_other),
+        cmocka_unit_test(a_few_open_no_lanes),
 
         cmocka_unit_test(who_comes_out_goes_round),
         cmocka_unit_test(lanes_lead_through),
