@@ -504,8 +504,8 @@ DebugExplain = TypedDict('DebugExplain', {
     'escort': int,
     # ids of those who stood for that one in the last tick, and moved only if pushed
     'stands': list[int],
-    # x, y, width, height of the passage where it keeps to lanes, since two streams of its team meet
-    # there, or empty
+    # x, y, width, height of the passage where it keeps to lanes, since two streams meet there, or
+    # empty
     'lanes': list[int],
     # where it goes through that one: east, south, west or north; none
     'lanes_to': str,
@@ -563,11 +563,11 @@ DebugJams = TypedDict('DebugJams', {
     # where it wanted to go in the last tick, or empty), since (the tick in which that began),
     # stands (ids of those who stood for it in the last tick, and moved only if pushed)
     'escorts': list[dict[str, Any]],
-    # at most 32 of the passages where two streams of a team meet: team, passage (x, y, width,
-    # height), vertical (it leads from north to south), open (those who pass it keep to their
-    # lanes; not yet, or no longer, where few want through from one side), ahead and back (how
-    # many wanted through in the last tick, to the east or south and back), directions (of each
-    # lane, from the north or west: 0 ahead, 1 back)
+    # at most 32 of the passages where two streams meet, of one team or of two: team, passage (x, y,
+    # width, height), vertical (it leads from north to south), open (those who pass it keep to
+    # their lanes; not yet, or no longer, where few want through from one side), ahead and back
+    # (how many wanted through in the last tick, to the east or south and back), directions (of
+    # each lane, from the north or west: 0 ahead, 1 back)
     'lanes': list[dict[str, Any]],
 })
 
