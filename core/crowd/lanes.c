@@ -94,7 +94,7 @@ static bool passes(const fm_world *world, const struct fm_agent *agent,
 // none, or that is not known.
 static uint32_t direction_of_path(const fm_passage *passage, const fm_cell *cells, uint32_t count)
 {
-    int32_t length = (int32_t)passage->length, came_from = 0;
+    int32_t came_from = 0;
     bool was_inside = false;
     for (uint32_t i = 0; i < count; i++) {
         int32_t along = fm_passage_along(passage, cells[i]);
@@ -103,8 +103,8 @@ static uint32_t direction_of_path(const fm_passage *passage, const fm_cell *cell
             came_from = i == 0 ? 0 : fm_passage_along(passage, cells[i - 1]) < 0 ? -1 : 1;
         }
         if (was_inside && !is_inside) {
-            bool is_east = along >= length;
-            return came_from == (is_east ? 1 : -1) ? NOWHERE : is_east ? 0 : 1;
+            bool is_back = along < 0;
+            return came_from == (is_back ? -1 : 1) ? NOWHERE : is_back;
         }
         was_inside = is_inside;
     }
