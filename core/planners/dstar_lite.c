@@ -25,7 +25,6 @@
 #include "core/planners/dstar_lite.h"
 
 #include "core/search/planner.h"
-
 #include "core/search/dstar_around.h"
 #include "core/search/dstar_open.h"
 #include "core/search/field.h"

@@ -394,114 +394,7 @@ static void equal_ways_are_not_changed(void **state)
     crowd_fini(&stage);
 }
 
-static void set_terrain(fm_cell cell, fm_terrain terrain)
-{
-    fm_command command = {.kind = FM_COMMAND_TERRAIN,
-                          .cells = &cell,
-                          .cell_count = 1,
-                          .terrain = terrain,
-                          .cost = FM_COST_FLOOR};
-    fm_command_result result = {0};
-    fm_world_apply(stage.world, &command, &result);
-    assert_int_equal(result.status, FM_OK);
-}
-
-// The short path, of 8 steps, is blocked after the order; the other one takes 3 times as many.
-static void a_way_that_gets_too_long(fm_on_unreachable on_unreachable, uint32_t max_detour,
-                                     const fm_planner_ops *ops)
-{
-    static const char *const rows[] = {"@@@@@@@@@", //
-                                       ".........", //
-                                       ".@@@@@@@.", //
-                                       ".@@@@@@@.", //
-                                       ".@@@@@@@.", //
-                                       ".@@@@@@@.", //
-                                       "........."};
-    fm_world_rules rules = crowd_rules();
-    rules.planner.ops = ops;
-    crowd_init_rows(&stage, &rules, rows, FM_COUNT_OF(rows));
-    uint32_t team = crowd_team(&stage);
-    uint32_t unit = crowd_spawn_at(&stage, team, fm_cell_at(0, 1));
-    fm_cell goal = fm_cell_at(8, 1);
-    fm_command command = {.kind = FM_COMMAND_ORDER,
-                          .agents = &stage.units[unit],
-                          .agent_count = 1,
-                          .cells = &goal,
-                          .cell_count = 1,
-                          .order = FM_ORDER_MOVE,
-                          .on_unreachable = on_unreachable,
-                          .max_detour = max_detour};
-    fm_command_result result = {0};
-    fm_world_apply(stage.world, &command, &result);
-    assert_int_equal(result.status, FM_OK);
-    crowd_run(&stage, 1, 2);
-    set_terrain(fm_cell_at(6, 1), FM_TERRAIN_WALL);
-}
-
-static void detours_are_bounded(void **state)
-{
-    (void)state;
-    static const fm_planner_ops *const planners[] = {&fm_dstar_lite, &fm_auto, &fm_adaptive_astar};
-    for (uint32_t i = 0; i < FM_COUNT_OF(planners); i++) {
-        a_way_that_gets_too_long(FM_UNREACHABLE_FAIL, 150, planners[i]);
-        crowd_run(&stage, 1, 5);
-        assert_int_equal(stage.ended[FM_END_UNREACHABLE], 1);
-        assert_int_equal(crowd_cell(&stage, 0), fm_cell_at(2, 1));
-        crowd_fini(&stage);
-
-        a_way_that_gets_too_long(FM_UNREACHABLE_NEAREST, 150, planners[i]);
-        crowd_run(&stage, 1, 5);
-        assert_int_equal(stage.ended[FM_END_NEAREST], 1);
-        crowd_fini(&stage);
-
-        a_way_that_gets_too_long(FM_UNREACHABLE_WAIT, 150, planners[i]);
-        assert_int_equal(crowd_run(&stage, 1, 10), 10);
-        assert_int_equal(crowd_cell(&stage, 0), fm_cell_at(2, 1));
-        set_terrain(fm_cell_at(6, 1), FM_TERRAIN_GROUND);
-        all_arrive(10);
-        crowd_fini(&stage);
-
-        a_way_that_gets_too_long(FM_UNREACHABLE_FAIL, 400, planners[i]);
-        all_arrive(40);
-        crowd_fini(&stage);
-    }
-}
-
-// One that waits for its path to be short enough again keeps its search: nothing has changed.
-static void a_detour_is_waited_out_with_one_search(void **state)
-{
-    (void)state;
-    static const fm_planner_ops *const planners[] = {&fm_dstar_lite, &fm_auto, &fm_adaptive_astar};
-    for (uint32_t i = 0; i < FM_COUNT_OF(planners); i++) {
-        a_way_that_gets_too_long(FM_UNREACHABLE_WAIT, 150, planners[i]);
-        crowd_run(&stage, 1, 5);
-        uint64_t expansions = 0;
-        for (uint32_t tick = 0; tick < 32; tick++) {
-            fm_tick_report report;
-            fm_tick_run(stage.world, NULL, 100000, NULL, &report);
-            expansions += report.expansions;
-        }
-        fm_agent_report unit;
-        assert_int_equal(fm_world_inspect(stage.world, stage.units[0], &unit), FM_OK);
-        assert_int_equal(unit.state, FM_AGENT_BLOCKED);
-        assert_int_equal(expansions, 0);
-        crowd_fini(&stage);
-    }
-}
-
 // ---- sizes and speeds ---------------------------------------------------------------------------
-
-static fm_world_rules sized_rules(void)
-{
-    static const char *const classes[] = {"one", "two:size=2,ground=1", "three:size=3,ground=1",
-                                          "four:size=4,ground=1"};
-    fm_world_rules rules = crowd_rules();
-    for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(fm_movement_class_parse(classes[i], &rules.classes[i], NULL, 0), FM_OK);
-    }
-    rules.class_count = 4;
-    return rules;
-}
 
 static uint32_t spawn_sized(uint32_t team, uint32_t size, fm_cell cell)
 {
@@ -524,7 +417,7 @@ static void ends_well(uint32_t count, uint32_t ticks_max)
 static void the_large_push_the_small(void **state)
 {
     (void)state;
-    fm_world_rules rules = sized_rules();
+    fm_world_rules rules = crowd_rules_of_sizes();
     fm_grid *grid;
     assert_int_equal(fm_grid_create(40, 16, &fm_memory_libc, &grid), FM_OK);
     crowd_init(&stage, &rules, grid);
@@ -555,7 +448,7 @@ static void wait_for_peace(void)
 // size that has to get to its other end.
 static void pass_in_a_corridor(uint32_t idle_size, uint32_t mover_size)
 {
-    fm_world_rules rules = sized_rules();
+    fm_world_rules rules = crowd_rules_of_sizes();
     uint32_t width = idle_size > mover_size ? idle_size : mover_size;
     fm_grid *grid;
     assert_int_equal(fm_grid_create(36, 12 + width, &fm_memory_libc, &grid), FM_OK);
@@ -593,7 +486,7 @@ static void the_place_of_an_idle_unit_is_left_to_others(void **state)
 {
     (void)state;
     for (uint32_t size = 1; size <= 4; size++) {
-        fm_world_rules rules = sized_rules();
+        fm_world_rules rules = crowd_rules_of_sizes();
         fm_grid *grid;
         assert_int_equal(fm_grid_create(24, 24, &fm_memory_libc, &grid), FM_OK);
         crowd_init(&stage, &rules, grid);
@@ -618,7 +511,7 @@ static void the_place_of_an_idle_unit_is_left_to_others(void **state)
 static void a_large_unit_without_room_stays(void **state)
 {
     (void)state;
-    fm_world_rules rules = sized_rules();
+    fm_world_rules rules = crowd_rules_of_sizes();
     crowd_init_rows(&stage, &rules,
                     ROWS("@@@@@@@@", //
                          "........", //
@@ -648,7 +541,7 @@ static void a_lane_is_not_blocked_by_idle_large_units(void **state)
 {
     (void)state;
     for (uint32_t size = 2; size <= 4; size++) {
-        fm_world_rules rules = sized_rules();
+        fm_world_rules rules = crowd_rules_of_sizes();
         fm_grid *grid;
         assert_int_equal(fm_grid_create(60, 9, &fm_memory_libc, &grid), FM_OK);
         for (uint32_t x = 15; x < 45; x++) {
@@ -686,7 +579,7 @@ static void the_large_go_through_a_mixed_crowd(void **state)
     (void)state;
     fm_random random = fm_random_seed(fm_test_seed() ^ 3);
     for (uint32_t run = 0; run < 8; run++) {
-        fm_world_rules rules = sized_rules();
+        fm_world_rules rules = crowd_rules_of_sizes();
         fm_grid *grid;
         assert_int_equal(fm_grid_create(48, 24, &fm_memory_libc, &grid), FM_OK);
         crowd_init(&stage, &rules, grid);
@@ -710,7 +603,7 @@ static void a_large_crowd_packs_around_its_goal(void **state)
 {
     (void)state;
     for (uint32_t size = 2; size <= 4; size++) {
-        fm_world_rules rules = sized_rules();
+        fm_world_rules rules = crowd_rules_of_sizes();
         fm_grid *grid;
         assert_int_equal(fm_grid_create(80, 80, &fm_memory_libc, &grid), FM_OK);
         crowd_init(&stage, &rules, grid);
@@ -735,7 +628,7 @@ static void all_sizes_share_no_cell(void **state)
     (void)state;
     fm_random random = fm_random_seed(fm_test_seed() ^ 2);
     for (uint32_t run = 0; run < 12; run++) {
-        fm_world_rules rules = sized_rules();
+        fm_world_rules rules = crowd_rules_of_sizes();
         fm_grid *grid;
         uint32_t side = 24 + fm_random_below(&random, 30);
         assert_int_equal(fm_grid_create(side, side, &fm_memory_libc, &grid), FM_OK);
@@ -826,7 +719,7 @@ static fm_command_result spawn_on(const fm_cell *cells, uint32_t count, uint32_t
 static void taken_cells_are_refused(void **state)
 {
     (void)state;
-    fm_world_rules rules = sized_rules();
+    fm_world_rules rules = crowd_rules_of_sizes();
     crowd_init_rows(&stage, &rules,
                     ROWS("........", //
                          "........", //
@@ -901,8 +794,6 @@ int main(void)
         cmocka_unit_test(who_holds_its_ground_is_not_pushed),
         cmocka_unit_test(a_crowd_packs_around_its_goal),
         cmocka_unit_test(equal_ways_are_not_changed),
-        cmocka_unit_test(detours_are_bounded),
-        cmocka_unit_test(a_detour_is_waited_out_with_one_search),
         cmocka_unit_test(the_large_push_the_small),
         cmocka_unit_test(idle_units_of_any_size_make_way),
         cmocka_unit_test(the_place_of_an_idle_unit_is_left_to_others),
