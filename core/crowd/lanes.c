@@ -2,6 +2,7 @@
 
 #include "core/crowd/lanes.h"
 
+#include "core/crowd/preferences.h"
 #include "core/world/agent_marks.h"
 #include "core/world/crowd_state.h"
 #include "core/world/team.h"
@@ -36,26 +37,16 @@ static uint32_t number_of(uint32_t index, uint32_t direction)
 
 // ---- who passes ---------------------------------------------------------------------------------
 
-static uint32_t distance_from(const fm_world *world, const struct fm_agent *agent,
-                              const struct fm_planner *planner, fm_cell cell)
-{
-    uint32_t distances[FM_DIRECTION_COUNT + 1];
-    fm_planner_distances(planner->spec.ops, planner->self,
-                         fm_world_truth(world, agent->class_index), planner->goal, cell, 0,
-                         distances);
-    return distances[FM_DIRECTION_COUNT];
-}
-
 // Whether a unit's way to its goal leads over the cells across a passage at a place along it.
 static bool leads_over(const fm_world *world, const struct fm_agent *agent,
                        const struct fm_planner *planner, const fm_passage *passage, int32_t along)
 {
     const fm_view *view = fm_world_class_view(world, agent->team, agent->class_index);
-    uint32_t left = distance_from(world, agent, planner, agent->cell);
+    uint32_t left = fm_crowd_distance(world, agent, planner, agent->cell);
     for (uint32_t i = 0; i < passage->width; i++) {
         fm_cell cell = fm_passage_cell(passage, along, (int32_t)i);
         uint32_t least = fm_view_distance(view, agent->cell, cell);
-        if (left >= least && distance_from(world, agent, planner, cell) <= left - least) {
+        if (left >= least && fm_crowd_distance(world, agent, planner, cell) <= left - least) {
             return true;
         }
     }

@@ -124,8 +124,8 @@ static inline uint32_t fm_passage_lanes(const fm_passage *passage, uint32_t dire
                                         bool with_closing)
 {
     uint32_t all = (1u << passage->width) - 1;
-    uint32_t lanes = direction == 0 ? all & ~(uint32_t)passage->owners : passage->owners;
-    return with_closing ? lanes : lanes & ~(uint32_t)passage->closing;
+    uint32_t lanes = direction == 0 ? all & ~passage->owners : passage->owners;
+    return with_closing ? lanes : lanes & ~passage->closing;
 }
 
 /// How many cells before an end a cell is, beside the lanes or not; 0: before none.

@@ -81,6 +81,16 @@ static uint64_t list_by_distance(const fm_world *world, const struct fm_agent *a
     return list_of(options, count);
 }
 
+uint32_t fm_crowd_distance(const fm_world *world, const struct fm_agent *agent,
+                           const struct fm_planner *planner, fm_cell cell)
+{
+    uint32_t distances[FM_DIRECTION_COUNT + 1];
+    fm_planner_distances(planner->spec.ops, planner->self,
+                         fm_world_truth(world, agent->class_index), planner->goal, cell, 0,
+                         distances);
+    return distances[FM_DIRECTION_COUNT];
+}
+
 // Whether a unit of another team stands where the planner's next step leads.
 static bool meets_others(const fm_world *world, const struct fm_agent *agent, uint32_t size)
 {
@@ -311,16 +321,19 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
         .yields = makes_way,
         .pushable = !fm_agent_holds_ground(agent),
     };
-    mover->preferences = !ready ? FM_PREFERENCES_NONE
-                         : under_way
-                             ? preferences_under_way(world, agent, planner, moves, &mover->distance)
-                             : FM_PREFERENCES_NONE << 4 | FM_PREFERENCE_STAY;
-    if (passage != NULL) {
+    if (!ready || !under_way) {
         mover->preferences =
-            preferences_in_lanes(world, agent, planner, passage, (lane - 1) % 2, moves);
+            ready ? FM_PREFERENCES_NONE << 4 | FM_PREFERENCE_STAY : FM_PREFERENCES_NONE;
+    } else if (passage == NULL && beside == NULL) {
+        mover->preferences = preferences_under_way(world, agent, planner, moves, &mover->distance);
+    } else {
+        mover->distance = fm_crowd_distance(world, agent, planner, agent->cell);
+        mover->preferences =
+            passage != NULL
+                ? preferences_in_lanes(world, agent, planner, passage, (lane - 1) % 2, moves)
+                : preferences_beside_lanes(world, agent, beside, first, moves);
         // Who is inside decides first: what gets out makes room.
-        mover->age = fm_passage_contains(passage, agent->cell) ? UINT16_MAX : mover->age;
-    } else if (beside != NULL) {
-        mover->preferences = preferences_beside_lanes(world, agent, beside, first, moves);
+        bool is_inside = passage != NULL && fm_passage_contains(passage, agent->cell);
+        mover->age = is_inside ? UINT16_MAX : mover->age;
     }
 }
