@@ -374,27 +374,109 @@ static void teams_pass_each_other(void **state)
     }
 }
 
-// A few of another team get past without lanes.
+// Where teams meet those who wait keep off the first six cells of the others' way, not one.
+static void teams_leave_each_other_a_way(void **state)
+{
+    (void)state;
+    fm_passage passage = {.origin = fm_cell_at(20, 20), .length = 5, .width = 3};
+    fm_passage_halve(&passage);
+    check_lanes(&passage, "100");
+    uint32_t lanes = fm_passage_lanes(&passage, 0, false);
+    for (uint32_t meet = 0; meet < 2; meet++) {
+        passage.teams_meet = meet != 0;
+        uint32_t closed = meet != 0 ? 6 : 1;
+        assert_true(fm_passage_is_closed(&passage, 0, lanes, fm_cell_at(20 - closed, 20)));
+        assert_false(fm_passage_is_closed(&passage, 0, lanes, fm_cell_at(19 - closed, 20)));
+        assert_false(fm_passage_is_closed(&passage, 0, lanes, fm_cell_at(19, 21)));
+        assert_true(fm_passage_is_closed(&passage, 1, 1, fm_cell_at(24 + closed, 21)));
+        assert_false(fm_passage_is_closed(&passage, 1, 1, fm_cell_at(25 + closed, 21)));
+    }
+}
+
+// Who stands on a lane of another team's would rather be anywhere else: the others cannot push it.
+static void nobody_waits_in_the_way_of_others(void **state)
+{
+    (void)state;
+    uint32_t team = begin_crowds(3, false, 2, 0), checked = 0;
+    run_until_open(team);
+    const fm_lanes *lanes = &fm_team_of(stage.world, team)->lanes[0];
+    for (uint32_t tick = 0; tick < TICKS_MAX && are_open(team); tick++) {
+        bool met = lanes->passage.teams_meet;
+        crowd_tick(&stage, NULL);
+        for (uint32_t i = 0; i < 2 * EACH && met && are_open(team); i += 2) { // the first team's
+            const fm_mover *mover = &fm_world_edit_crowd(stage.world)->movers[i];
+            if (mover->lane == 0 || !fm_passage_contains(&lanes->passage, mover->cell)) {
+                continue;
+            }
+            uint32_t direction = (mover->lane - 1u) % 2;
+            uint32_t own = fm_passage_lanes(&lanes->passage, direction, false);
+            if (fm_passage_is_closed(&lanes->passage, direction, own, mover->cell)) {
+                uint64_t last = mover->preferences;
+                while ((last >> 4 & 15) != FM_PREFERENCE_NONE) {
+                    last >>= 4;
+                }
+                assert_int_equal(last & 15, FM_PREFERENCE_STAY);
+                checked += 1;
+            }
+        }
+    }
+    assert_true(checked > 0);
+    crowd_fini(&stage);
+}
+
+// A few of another team open no lanes, however long they are in the way.
 static void a_few_open_no_lanes(void **state)
 {
     (void)state;
-    uint32_t teams[2] = {begin_crowds(7, false, 2, 0)};
-    uint32_t kept = 0;
+    uint32_t team = begin_crowds(2, false, 2, 0), kept = 0;
     for (uint32_t i = 1; i < 2 * EACH; i += 2) {
-        if (kept++ >= 3) {
-            fm_command command = {
-                .kind = FM_COMMAND_REMOVE, .agents = &stage.units[i], .agent_count = 1};
-            fm_command_result result = {0};
-            fm_world_apply(stage.world, &command, &result);
-            assert_int_equal(result.status, FM_OK);
-            stage.cells[stage.units[i].index1 - 1] = FM_CELL_NONE;
+        if (kept++ < 4) {
+            continue;
         }
+        fm_command command = {
+            .kind = FM_COMMAND_REMOVE, .agents = &stage.units[i], .agent_count = 1};
+        fm_command_result result = {0};
+        fm_world_apply(stage.world, &command, &result);
+        assert_int_equal(result.status, FM_OK);
+        stage.cells[stage.units[i].index1 - 1] = FM_CELL_NONE;
     }
-    for (uint32_t tick = 0; tick < 100; tick++) {
+    for (uint32_t tick = 0; tick < 60; tick++) {
         crowd_tick(&stage, NULL);
-        assert_false(are_open(teams[0]));
+        assert_false(are_open(team));
     }
     crowd_fini(&stage);
+}
+
+// The foremost unit of each team is so far from the other's.
+static uint32_t gap(void)
+{
+    int32_t west = 0, east = INT32_MAX;
+    for (uint32_t i = 0; i < 2 * EACH; i++) {
+        int32_t x = (int32_t)fm_cell_x(crowd_cell(&stage, i));
+        west = i % 2 == 0 && x > west ? x : west;
+        east = i % 2 != 0 && x < east ? x : east;
+    }
+    return (uint32_t)(east - west);
+}
+
+// A team knows of another's units when it sees them.
+static void others_are_met_when_seen(void **state)
+{
+    (void)state;
+    static const uint32_t sights[] = {0, 3, 5};
+    uint32_t gaps[FM_COUNT_OF(sights)];
+    for (uint32_t i = 0; i < FM_COUNT_OF(sights); i++) {
+        uint32_t team = begin_crowds(3, false, 2, sights[i]);
+        for (uint32_t tick = 0; fm_team_of(stage.world, team)->lane_count == 0; tick++) {
+            gaps[i] = gap(); // before the tick in which they are met
+            crowd_tick(&stage, NULL);
+            assert_true(tick < 60);
+        }
+        crowd_fini(&stage);
+    }
+    assert_true(gaps[0] > 8); // no fog
+    assert_true(gaps[1] <= 3);
+    assert_true(gaps[2] <= 5);
 }
 
 // Any number of workers decides alike.
@@ -490,7 +572,10 @@ int main(void)
         cmocka_unit_test(a_lane_changes_hands_in_time),
         cmocka_unit_test(paths_name_lanes),
         cmocka_unit_test(teams_pass_each_other),
+        cmocka_unit_test(teams_leave_each_other_a_way),
+        cmocka_unit_test(nobody_waits_in_the_way_of_others),
         cmocka_unit_test(a_few_open_no_lanes),
+        cmocka_unit_test(others_are_met_when_seen),
 
         cmocka_unit_test(who_comes_out_goes_round),
         cmocka_unit_test(lanes_lead_through),
