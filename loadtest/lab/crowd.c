@@ -272,14 +272,7 @@ static int run(fm_lab *lab)
                               (double)game.ended[FM_END_REPLACED],
                               game.tick_us / ticks,
                               game.worst_us};
-    fm_table table;
-    fm_table_init(&table, columns, FM_COUNT_OF(columns));
-    fm_table_row(&table);
-    for (uint32_t i = 0; i < FM_COUNT_OF(numbers); i++) {
-        fm_table_number(&table, numbers[i]);
-    }
-    fm_lab_report(lab, &table, NULL, 0);
-    fm_table_fini(&table);
+    fm_lab_report_numbers(lab, columns, numbers, FM_COUNT_OF(columns));
     fm_world_destroy(game.world);
     return FM_LAB_OK;
 }

@@ -439,14 +439,7 @@ static int run(fm_lab *lab)
                               game.longest,
                               game.tick_us / ticks,
                               game.worst_us};
-    fm_table table;
-    fm_table_init(&table, columns, FM_COUNT_OF(columns));
-    fm_table_row(&table);
-    for (uint32_t j = 0; j < FM_COUNT_OF(numbers); j++) {
-        fm_table_number(&table, numbers[j]);
-    }
-    fm_lab_report(lab, &table, NULL, 0);
-    fm_table_fini(&table);
+    fm_lab_report_numbers(lab, columns, numbers, FM_COUNT_OF(columns));
     if (fm_lab_value(lab, "show") != NULL) {
         show();
     }

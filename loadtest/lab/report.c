@@ -54,3 +54,16 @@ void fm_lab_report(const fm_lab *lab, const fm_table *table, const fm_report_fac
 {
     fm_lab_report_both(lab, table, table, facts, fact_count);
 }
+
+void fm_lab_report_numbers(const fm_lab *lab, const fm_column *columns, const double *numbers,
+                           uint32_t count)
+{
+    fm_table table;
+    fm_table_init(&table, columns, count);
+    fm_table_row(&table);
+    for (uint32_t i = 0; i < count; i++) {
+        fm_table_number(&table, numbers[i]);
+    }
+    fm_lab_report(lab, &table, NULL, 0);
+    fm_table_fini(&table);
+}

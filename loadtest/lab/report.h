@@ -17,6 +17,10 @@ typedef struct fm_report_fact {
 void fm_lab_report(const fm_lab *lab, const fm_table *table, const fm_report_fact *facts,
                    uint32_t fact_count);
 
+/// The same for one row of numbers, one for each column.
+void fm_lab_report_numbers(const fm_lab *lab, const fm_column *columns, const double *numbers,
+                           uint32_t count);
+
 /// The same, with one table for programs and another for people.
 void fm_lab_report_both(const fm_lab *lab, const fm_table *for_programs, const fm_table *for_people,
                         const fm_report_fact *facts, uint32_t fact_count);

@@ -194,6 +194,18 @@ static void witness(crowd *c)
     }
 }
 
+void crowd_set_terrain(crowd *c, fm_cell cell, fm_terrain terrain)
+{
+    fm_command command = {.kind = FM_COMMAND_TERRAIN,
+                          .cells = &cell,
+                          .cell_count = 1,
+                          .terrain = terrain,
+                          .cost = FM_COST_FLOOR};
+    fm_command_result result = {0};
+    fm_world_apply(c->world, &command, &result);
+    assert_int_equal(result.status, FM_OK);
+}
+
 void crowd_tick(crowd *c, fm_workers *workers)
 {
     fm_tick_report report;

@@ -52,6 +52,9 @@ void crowd_spawn_to(crowd *c, uint32_t team, uint32_t size, uint32_t x, uint32_t
 /// Orders unit `index` to a cell.
 void crowd_order(crowd *c, uint32_t index, fm_cell goal, fm_on_unreachable on_unreachable);
 
+/// Sets the terrain of a cell.
+void crowd_set_terrain(crowd *c, fm_cell cell, fm_terrain terrain);
+
 /// Runs a tick and checks it.
 void crowd_tick(crowd *c, fm_workers *workers);
 

@@ -17,18 +17,6 @@ static void all_arrive(uint32_t ticks_max)
     assert_int_equal(stage.ended[FM_END_ARRIVED], stage.unit_count);
 }
 
-static void set_terrain(fm_cell cell, fm_terrain terrain)
-{
-    fm_command command = {.kind = FM_COMMAND_TERRAIN,
-                          .cells = &cell,
-                          .cell_count = 1,
-                          .terrain = terrain,
-                          .cost = FM_COST_FLOOR};
-    fm_command_result result = {0};
-    fm_world_apply(stage.world, &command, &result);
-    assert_int_equal(result.status, FM_OK);
-}
-
 // The short path, of 8 steps, is blocked after the order; the other one takes 3 times as many.
 static void a_way_that_gets_too_long(fm_on_unreachable on_unreachable, uint32_t max_detour,
                                      const fm_planner_ops *ops)
@@ -58,7 +46,7 @@ static void a_way_that_gets_too_long(fm_on_unreachable on_unreachable, uint32_t 
     fm_world_apply(stage.world, &command, &result);
     assert_int_equal(result.status, FM_OK);
     crowd_run(&stage, 1, 2);
-    set_terrain(fm_cell_at(6, 1), FM_TERRAIN_WALL);
+    crowd_set_terrain(&stage, fm_cell_at(6, 1), FM_TERRAIN_WALL);
 }
 
 static void detours_are_bounded(void **state)
@@ -80,7 +68,7 @@ static void detours_are_bounded(void **state)
         a_way_that_gets_too_long(FM_UNREACHABLE_WAIT, 150, planners[i]);
         assert_int_equal(crowd_run(&stage, 1, 10), 10);
         assert_int_equal(crowd_cell(&stage, 0), fm_cell_at(2, 1));
-        set_terrain(fm_cell_at(6, 1), FM_TERRAIN_GROUND);
+        crowd_set_terrain(&stage, fm_cell_at(6, 1), FM_TERRAIN_GROUND);
         all_arrive(10);
         crowd_fini(&stage);
 
