@@ -2,7 +2,6 @@
 
 #include "core/crowd/lanes.h"
 
-#include "core/crowd/preferences.h"
 #include "core/world/agent_marks.h"
 #include "core/world/crowd_state.h"
 #include "core/world/team.h"
@@ -42,11 +41,11 @@ static bool leads_over(const fm_world *world, const struct fm_agent *agent,
                        const struct fm_planner *planner, const fm_passage *passage, int32_t along)
 {
     const fm_view *view = fm_world_class_view(world, agent->team, agent->class_index);
-    uint32_t left = fm_crowd_distance(world, agent, planner, agent->cell);
+    uint32_t left = fm_planner_distance(world, agent, planner, agent->cell);
     for (uint32_t i = 0; i < passage->width; i++) {
         fm_cell cell = fm_passage_cell(passage, along, (int32_t)i);
         uint32_t least = fm_view_distance(view, agent->cell, cell);
-        if (left >= least && fm_crowd_distance(world, agent, planner, cell) <= left - least) {
+        if (left >= least && fm_planner_distance(world, agent, planner, cell) <= left - least) {
             return true;
         }
     }

@@ -81,16 +81,6 @@ static uint64_t list_by_distance(const fm_world *world, const struct fm_agent *a
     return list_of(options, count);
 }
 
-uint32_t fm_crowd_distance(const fm_world *world, const struct fm_agent *agent,
-                           const struct fm_planner *planner, fm_cell cell)
-{
-    uint32_t distances[FM_DIRECTION_COUNT + 1];
-    fm_planner_distances(planner->spec.ops, planner->self,
-                         fm_world_truth(world, agent->class_index), planner->goal, cell, 0,
-                         distances);
-    return distances[FM_DIRECTION_COUNT];
-}
-
 // Whether a unit of another team stands where the planner's next step leads.
 static bool meets_others(const fm_world *world, const struct fm_agent *agent, uint32_t size)
 {
@@ -327,7 +317,7 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
     } else if (passage == NULL && beside == NULL) {
         mover->preferences = preferences_under_way(world, agent, planner, moves, &mover->distance);
     } else {
-        mover->distance = fm_crowd_distance(world, agent, planner, agent->cell);
+        mover->distance = fm_planner_distance(world, agent, planner, agent->cell);
         mover->preferences =
             passage != NULL
                 ? preferences_in_lanes(world, agent, planner, passage, (lane - 1) % 2, moves)

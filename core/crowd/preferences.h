@@ -14,11 +14,6 @@ struct fm_planner;
 void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
                      const struct fm_planner *planner, fm_mover *mover);
 
-/// How far an agent's goal is from a cell, by its search: exact where the search knows it, else an
-/// estimate. Workers.
-uint32_t fm_crowd_distance(const fm_world *world, const struct fm_agent *agent,
-                           const struct fm_planner *planner, fm_cell cell);
-
 /// The list of an agent under way that has to back out of a corridor: the farthest cell first,
 /// equals in an order that changes from tick to tick.
 uint64_t fm_crowd_retreat(const fm_world *world, const struct fm_agent *agent,

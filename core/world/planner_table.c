@@ -421,6 +421,16 @@ void fm_planner_redirect(fm_world *world, struct fm_agent *agent, fm_cell goal)
     fm_planner_wake(world, slot);
 }
 
+uint32_t fm_planner_distance(const fm_world *world, const struct fm_agent *agent,
+                             const struct fm_planner *planner, fm_cell cell)
+{
+    uint32_t distances[FM_DIRECTION_COUNT + 1];
+    fm_planner_distances(planner->spec.ops, planner->self,
+                         fm_world_truth(world, agent->class_index), planner->goal, cell, 0,
+                         distances);
+    return distances[FM_DIRECTION_COUNT];
+}
+
 const char *fm_planner_runs(const struct fm_planner *planner)
 {
     const fm_planner_ops *ops = planner->spec.ops;

@@ -107,6 +107,11 @@ uint64_t fm_planner_recent(const struct fm_planner *planner, uint64_t tick);
 /// Name of the planner that searches now: its own, or of `auto` that of the one that it chose.
 const char *fm_planner_runs(const struct fm_planner *planner);
 
+/// How far the goal of an agent's planner is from a cell: exact where its search knows it, else an
+/// estimate. Any worker, while nothing searches.
+uint32_t fm_planner_distance(const fm_world *world, const struct fm_agent *agent,
+                             const struct fm_planner *planner, fm_cell cell);
+
 /// Ends the search of every planner of the teams that are marked (fm_team.forgets), without ending
 /// the planner, and clears the marks.
 void fm_planners_forget(fm_world *world);
