@@ -22,6 +22,8 @@
 #define OPEN_LEAST   6u  // units of each direction
 #define SHUT_LEAST   2u
 
+#define PRECEDENCE_MAX 32u // steps
+
 // Wider passages gain nothing by lanes for one team.
 #define OWN_WIDTH_MAX 4u
 #define SHORT_LENGTH  2u
@@ -166,6 +168,31 @@ const fm_passage *fm_lanes_open(const fm_world *world, uint32_t team, uint32_t n
 {
     const fm_lanes *lanes = number == 0 ? NULL : &fm_team_of(world, team)->lanes[(number - 1) / 2];
     return lanes != NULL && lanes->is_open ? &lanes->passage : NULL;
+}
+
+uint32_t fm_lanes_precedence(const fm_world *world, const struct fm_agent *agent,
+                             const fm_passage *passage, uint32_t direction, uint32_t distance)
+{
+    if (passage->teams_meet || fm_passage_contains(passage, agent->cell)) {
+        return 0;
+    }
+    const fm_view *view = fm_world_class_view(world, agent->team, agent->class_index);
+    int32_t end = direction == 0 ? (int32_t)passage->length - 1 : 0;
+    fm_cell last = fm_passage_cell(passage, end, (int32_t)passage->width / 2);
+    uint32_t through = fm_view_distance(view, agent->cell, last);
+    uint32_t steps = distance > through ? (distance - through) / view->step[0] : 0;
+    return steps < PRECEDENCE_MAX ? steps : PRECEDENCE_MAX;
+}
+
+bool fm_lanes_are_near(const fm_world *world, const struct fm_agent *agent)
+{
+    const struct fm_team *team = fm_team_of(world, agent->team);
+    for (uint32_t i = 0; i < team->lane_count; i++) {
+        if (team->lanes[i].is_open && fm_rect_contains(&team->lanes[i].passage.box, agent->cell)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 const fm_passage *fm_lanes_beside(const fm_world *world, const struct fm_agent *agent,

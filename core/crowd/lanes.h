@@ -7,14 +7,19 @@
 // lane of the other direction; who is inside decides first; who has come out goes round those who
 // wait.
 //
-// One team, up to four cells: when a direction would be over later than the other, even if a lane
-// more became its own when those in it have left, it gets that lane.
+// One team, up to four cells: of those who wait the one that goes on farthest behind the passage
+// decides first, so who comes out last is not far from its goal. When a direction would be over
+// later than the other, even if a lane more became its own when those in it have left, it gets that
+// lane.
 // Two teams: each keeps to the right half, as each finds for itself from the units that it sees.
 //
 //   NONE ── two come towards each other ──> FOUND ── both directions are many, ──> OPEN
 //    ^                                       │ ^       or teams meet                │
 //    └── the map is another there, or ───────┘ └── one direction is nearly over ───┘
 //        no two directions for long
+//
+// Who was pushed off its place around a passage with lanes goes back there later than elsewhere:
+// it would be pushed off again.
 //
 // While lanes are not open units go as everywhere. Those who have been under way for long do not
 // keep to lanes in some ticks: then what holds for all crowds (core/crowd/README.md) holds for
@@ -63,6 +68,15 @@ const fm_passage *fm_lanes_open(const fm_world *world, uint32_t team, uint32_t n
 /// @return NULL: there is none
 const fm_passage *fm_lanes_beside(const fm_world *world, const struct fm_agent *agent,
                                   const struct fm_planner *planner, fm_cell *first);
+
+/// What a unit that waits before a passage of one team decides first by, as if it had waited for so
+/// many ticks more: how many straight steps it goes on behind it, up to 32. 0 for those inside, and
+/// where teams meet.
+uint32_t fm_lanes_precedence(const fm_world *world, const struct fm_agent *agent,
+                             const fm_passage *passage, uint32_t direction, uint32_t distance);
+
+/// Whether a unit is around a passage with open lanes.
+bool fm_lanes_are_near(const fm_world *world, const struct fm_agent *agent);
 
 /// Before the resolution: counts who wants through, finds and forgets lanes.
 void fm_lanes_attend(fm_world *world);

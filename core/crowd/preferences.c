@@ -18,6 +18,8 @@
 #define YIELD_TICKS      16u
 #define YIELD_SPELLS     5u
 
+#define LANES_RETURN_TICKS 16u // see homecoming.h for other places
+
 // A cell that could be next, so that smaller is better: distance to the goal, then what breaks
 // ties, then the direction. Bits from the lowest: 8 direction, 1 to the left, 3 turn, 1 taken.
 typedef uint64_t option;
@@ -209,11 +211,12 @@ static uint64_t ticks_under_way(const fm_world *world, const struct fm_agent *ag
     return agent->asking_since == 0 ? 0 : world->tick + 2 - agent->asking_since;
 }
 
-// Units with an order come before those that only go back home; then those under way for longer.
-static uint16_t age_of(const fm_world *world, const struct fm_agent *agent)
+// Units with an order come before those that only go back home; then those under way for longer,
+// as if it were for `more` ticks more.
+static uint16_t age_of(const fm_world *world, const struct fm_agent *agent, uint32_t more)
 {
     uint16_t band = agent->order.id == 0 ? 0 : FM_MOVER_AGE_MAX + 1;
-    return band + fm_mover_age(ticks_under_way(world, agent));
+    return band + fm_mover_age(ticks_under_way(world, agent) + more);
 }
 
 static fm_cell aim_of(const struct fm_agent *agent)
@@ -267,6 +270,24 @@ static uint32_t lanes_of(const fm_world *world, const struct fm_agent *agent,
     return has_lanes && agent->order.id != 0 ? fm_lanes_of(world, agent, planner, before) : 0;
 }
 
+// Who is inside decides first: what gets out makes room.
+static uint16_t age_in_lanes(const fm_world *world, const struct fm_agent *agent,
+                             const fm_passage *passage, uint32_t direction, const fm_mover *mover)
+{
+    if (fm_passage_contains(passage, agent->cell)) {
+        return UINT16_MAX;
+    }
+    uint32_t more = fm_lanes_precedence(world, agent, passage, direction, mover->distance);
+    return age_of(world, agent, more);
+}
+
+// Whether a unit on its way back home waits since it would soon be pushed off again.
+static bool waits_for_lanes(const fm_world *world, const struct fm_agent *agent)
+{
+    return agent->order.id == 0 && world->tick < agent->pushed_tick + LANES_RETURN_TICKS &&
+           fm_lanes_are_near(world, agent);
+}
+
 // Whether few steps lead on from the next cell, as far as the team knows; see swap.h.
 static bool is_narrow(const fm_world *world, const struct fm_agent *agent)
 {
@@ -280,7 +301,8 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
     bool ready = agent->is_ready;
     const fm_view *truth = fm_world_truth(world, agent->class_index);
     uint32_t moves = fm_view_moves(truth, agent->cell);
-    bool under_way = planner != NULL && agent->next != FM_CELL_NONE && agent->next != agent->cell;
+    bool under_way = planner != NULL && agent->next != FM_CELL_NONE && agent->next != agent->cell &&
+                     !waits_for_lanes(world, agent);
     uint8_t size = world->rules.classes[agent->class_index].size;
     bool is_idle = agent->order.id == 0, is_away = fm_agent_is_away(agent);
     bool makes_way = under_way && yields(world, agent);
@@ -295,7 +317,7 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
         .cell = agent->cell,
         .next = agent->cell,
         .aim = aim_of(agent),
-        .age = age_of(world, agent),
+        .age = age_of(world, agent, 0),
         .team = agent->team,
         .size = size,
         .progress = ready ? FM_MOVER_UNDECIDED : FM_MOVER_DECIDED,
@@ -322,8 +344,8 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
             passage != NULL
                 ? preferences_in_lanes(world, agent, planner, passage, (lane - 1) % 2, moves)
                 : preferences_beside_lanes(world, agent, beside, first, moves);
-        // Who is inside decides first: what gets out makes room.
-        bool is_inside = passage != NULL && fm_passage_contains(passage, agent->cell);
-        mover->age = is_inside ? UINT16_MAX : mover->age;
+        if (passage != NULL) {
+            mover->age = age_in_lanes(world, agent, passage, (lane - 1) % 2, mover);
+        }
     }
 }

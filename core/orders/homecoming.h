@@ -6,7 +6,8 @@
 //     │  └──────────────────────── is there again ───────────────────┤
 //     └──── no path back, or a new order: its home is where it stands ┘
 //
-// In worlds with the rule `pushed_stay` no unit goes back.
+// In worlds with the rule `pushed_stay` no unit goes back. Around a passage with lanes it waits
+// longer, see core/crowd/lanes.h.
 //
 // Home is the cell where the unit stood when it was pushed first. A search back is a D* Lite,
 // whatever planner the unit has: the path is short and its distances are exact. Returning units

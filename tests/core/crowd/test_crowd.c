@@ -286,15 +286,15 @@ static void get_over_a_bridge(uint32_t bridge_width, uint32_t length, uint32_t t
 static void all_get_over_the_bridge(void **state)
 {
     (void)state;
-    get_over_a_bridge(3, 20, 196);
+    get_over_a_bridge(3, 20, 180);
 }
 
 // Nobody who stands in the way of a stream is taken for stuck, and no joint search stops it.
 static void a_stream_is_not_a_jam(void **state)
 {
     (void)state;
-    get_over_a_bridge(3, 1, 172);
-    get_over_a_bridge(2, 20, 255);
+    get_over_a_bridge(3, 1, 158);
+    get_over_a_bridge(2, 20, 240);
 }
 
 // ---- who is pushed and who is not ---------------------------------------------------------------

@@ -11,6 +11,7 @@
 #include "core/crowd/lanes.h"
 #include "core/planners/catalogue.h"
 #include "core/saves/settle.h"
+#include "core/world/agent_marks.h"
 #include "core/world/crowd_state.h"
 #include "core/world/team.h"
 #include "core/world/world_classes.h"
@@ -339,6 +340,66 @@ static void a_lane_changes_hands_in_time(void **state)
     crowd_fini(&stage);
 }
 
+// Those who wait before a bridge: who goes on farther behind it decides first, whatever their order
+// of ids. Those inside come before all.
+static void who_goes_on_farther_decides_first(void **state)
+{
+    (void)state;
+    uint32_t team = begin_bridge(3, false), waiting = 0;
+    run_until_open(team);
+    const fm_lanes *lanes = &fm_team_of(stage.world, team)->lanes[0];
+    const struct fm_world_agents *agents = fm_world_agents(stage.world);
+    crowd_tick(&stage, NULL);
+    uint32_t ticks = (uint32_t)fm_world_tick(stage.world);
+    for (uint32_t i = 0; i < 2 * EACH; i++) {
+        const fm_mover *mover = &fm_world_edit_crowd(stage.world)->movers[i];
+        if (mover->lane == 0 || !mover->bold) {
+            continue;
+        }
+        uint32_t direction = (mover->lane - 1u) % 2;
+        int32_t along = fm_passage_along(&lanes->passage, mover->cell);
+        bool waits = direction == 0 ? along < 0 : along >= (int32_t)LENGTH;
+        uint32_t end = direction == 0 ? BANK + LENGTH - 1 : BANK;
+        fm_cell last = fm_cell_at(end, ACROSS / 2), goal = agents->slots[i].order.goal;
+        uint32_t behind = fm_view_distance(fm_world_truth(stage.world, 0), last, goal) / 10;
+        uint32_t more = mover->age & FM_MOVER_AGE_MAX;
+        if (waits) { // its way need not lead over the middle of the end
+            assert_in_range(more + 2, ticks + behind, ticks + behind + 4);
+            waiting += 1;
+        } else if (fm_passage_contains(&lanes->passage, mover->cell)) {
+            assert_int_equal(mover->age, UINT16_MAX);
+        }
+    }
+    assert_true(waiting > EACH);
+    crowd_fini(&stage);
+}
+
+// Who was pushed off its goal stays where it is for 16 ticks: before a bridge it would be pushed
+// off again, and hold up those who come out.
+static void who_was_pushed_waits_before_lanes(void **state)
+{
+    (void)state;
+    uint32_t team = begin_bridge(3, false), longest = 0;
+    run_until_open(team);
+    const fm_lanes *lanes = &fm_team_of(stage.world, team)->lanes[0];
+    const struct fm_world_agents *agents = fm_world_agents(stage.world);
+    for (uint32_t tick = 0; tick < TICKS_MAX && are_open(team); tick++) {
+        crowd_tick(&stage, NULL);
+        for (uint32_t i = 0; i < 2 * EACH && are_open(team); i++) {
+            const fm_mover *mover = &fm_world_edit_crowd(stage.world)->movers[i];
+            const struct fm_agent *agent = &agents->slots[i];
+            uint32_t ticks = (uint32_t)(fm_world_tick(stage.world) - agent->pushed_tick);
+            if (mover->returns && ticks > 0 && ticks < 16 &&
+                fm_rect_contains(&lanes->passage.box, mover->cell)) {
+                assert_true(mover->aside);
+                longest = ticks > longest ? ticks : longest;
+            }
+        }
+    }
+    assert_int_equal(longest, 15);
+    crowd_fini(&stage);
+}
+
 // Planners whose distances are estimates: by these some who went east counted as going west.
 static void paths_name_lanes(void **state)
 {
@@ -562,6 +623,8 @@ int main(void)
         cmocka_unit_test(gates_are_found),
         cmocka_unit_test(lanes_change_hands),
         cmocka_unit_test(a_lane_changes_hands_in_time),
+        cmocka_unit_test(who_goes_on_farther_decides_first),
+        cmocka_unit_test(who_was_pushed_waits_before_lanes),
         cmocka_unit_test(paths_name_lanes),
         cmocka_unit_test(teams_pass_each_other),
         cmocka_unit_test(teams_leave_each_other_a_way),
