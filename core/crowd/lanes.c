@@ -171,7 +171,7 @@ const fm_passage *fm_lanes_open(const fm_world *world, uint32_t team, uint32_t n
 }
 
 uint32_t fm_lanes_precedence(const fm_world *world, const struct fm_agent *agent,
-                             const fm_passage *passage, uint32_t direction, uint32_t distance)
+                             const fm_passage *passage, uint32_t direction, fm_cell goal)
 {
     if (passage->teams_meet || fm_passage_contains(passage, agent->cell)) {
         return 0;
@@ -179,8 +179,7 @@ uint32_t fm_lanes_precedence(const fm_world *world, const struct fm_agent *agent
     const fm_view *view = fm_world_class_view(world, agent->team, agent->class_index);
     int32_t end = direction == 0 ? (int32_t)passage->length - 1 : 0;
     fm_cell last = fm_passage_cell(passage, end, (int32_t)passage->width / 2);
-    uint32_t through = fm_view_distance(view, agent->cell, last);
-    uint32_t steps = distance > through ? (distance - through) / view->step[0] : 0;
+    uint32_t steps = fm_view_distance(view, last, goal) / view->step[0];
     return steps < PRECEDENCE_MAX ? steps : PRECEDENCE_MAX;
 }
 

@@ -69,11 +69,11 @@ const fm_passage *fm_lanes_open(const fm_world *world, uint32_t team, uint32_t n
 const fm_passage *fm_lanes_beside(const fm_world *world, const struct fm_agent *agent,
                                   const struct fm_planner *planner, fm_cell *first);
 
-/// What a unit that waits before a passage of one team decides first by, as if it had waited for so
-/// many ticks more: how many straight steps it goes on behind it, up to 32. 0 for those inside, and
-/// where teams meet.
+/// How many ticks more a unit that waits before a passage counts as under way: one for each
+/// straight step from the end of the passage to its goal if nothing is in between, up to 32. 0 for
+/// those inside, and where teams meet.
 uint32_t fm_lanes_precedence(const fm_world *world, const struct fm_agent *agent,
-                             const fm_passage *passage, uint32_t direction, uint32_t distance);
+                             const fm_passage *passage, uint32_t direction, fm_cell goal);
 
 /// Whether a unit is around a passage with open lanes.
 bool fm_lanes_are_near(const fm_world *world, const struct fm_agent *agent);

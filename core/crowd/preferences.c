@@ -277,7 +277,7 @@ static uint16_t age_in_lanes(const fm_world *world, const struct fm_agent *agent
     if (fm_passage_contains(passage, agent->cell)) {
         return UINT16_MAX;
     }
-    uint32_t more = fm_lanes_precedence(world, agent, passage, direction, mover->distance);
+    uint32_t more = fm_lanes_precedence(world, agent, passage, direction, mover->aim);
     return age_of(world, agent, more);
 }
 

@@ -251,11 +251,13 @@ static void nobody_starves_between_pillars(void **state)
 #define BRIDGE_EACH 200u
 
 // Two crowds change sides over a bridge.
-static void get_over_a_bridge(uint32_t bridge_width, uint32_t length, uint32_t ticks_max)
+static void get_over_a_bridge(const char *planner, uint32_t bridge_width, uint32_t length,
+                              uint32_t ticks_max)
 {
     uint32_t bank = 20, height = 21, width = 2 * bank + length;
     uint32_t first = (height - bridge_width) / 2;
     fm_world_rules rules = crowd_rules();
+    assert_int_equal(fm_planner_spec_parse(planner, &rules.planner, NULL, 0), FM_OK);
     fm_grid *grid;
     assert_int_equal(fm_grid_create(width, height, &fm_memory_libc, &grid), FM_OK);
     for (uint32_t y = 0; y < height; y++) {
@@ -275,8 +277,8 @@ static void get_over_a_bridge(uint32_t bridge_width, uint32_t length, uint32_t t
     uint32_t ticks = crowd_run(&stage, 2 * BRIDGE_EACH, 2000);
     // In each tick so many pass its middle, counting both directions, and the last one must leave
     // it.
-    print_message("%u units each way over a bridge of %u x %u cells: %u ticks, at least %u\n",
-                  BRIDGE_EACH, bridge_width, length, ticks,
+    print_message("%s: %u units each way over a bridge of %u x %u cells: %u ticks, at least %u\n",
+                  planner, BRIDGE_EACH, bridge_width, length, ticks,
                   (2 * BRIDGE_EACH + bridge_width - 1) / bridge_width + length);
     assert_int_equal(stage.ended[FM_END_ARRIVED], 2 * BRIDGE_EACH);
     assert_true(ticks <= ticks_max);
@@ -286,15 +288,16 @@ static void get_over_a_bridge(uint32_t bridge_width, uint32_t length, uint32_t t
 static void all_get_over_the_bridge(void **state)
 {
     (void)state;
-    get_over_a_bridge(3, 20, 180);
+    get_over_a_bridge("dstar-lite", 3, 20, 180);
+    get_over_a_bridge("auto", 3, 20, 180);
 }
 
 // Nobody who stands in the way of a stream is taken for stuck, and no joint search stops it.
 static void a_stream_is_not_a_jam(void **state)
 {
     (void)state;
-    get_over_a_bridge(3, 1, 158);
-    get_over_a_bridge(2, 20, 240);
+    get_over_a_bridge("dstar-lite", 3, 1, 158);
+    get_over_a_bridge("dstar-lite", 2, 20, 240);
 }
 
 // ---- who is pushed and who is not ---------------------------------------------------------------
