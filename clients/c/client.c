@@ -742,7 +742,7 @@ fm_status fm_client_call(fm_client *client, fm_method method, const fm_params *p
     return FM_OK;
 }
 
-fm_status fm_client_hello(fm_client *client, fm_client_welcome *welcome)
+static fm_status say_hello(fm_client *client, const msgpack_object **result)
 {
     fm_params params;
     fm_params_init(&params);
@@ -757,9 +757,19 @@ fm_status fm_client_hello(fm_client *client, fm_client_welcome *welcome)
     if (client->ticket[0] != '\0') {
         fm_params_text(&params, FM_FIELD_TICKET, client->ticket);
     }
-    const msgpack_object *result;
-    fm_status status = fm_client_call(client, FM_METHOD_HELLO, &params, &result);
+    fm_status status = fm_client_call(client, FM_METHOD_HELLO, &params, result);
     fm_params_fini(&params);
+    return status;
+}
+
+fm_status fm_client_hello(fm_client *client, fm_client_welcome *welcome)
+{
+    const msgpack_object *result;
+    fm_status status = say_hello(client, &result);
+    while (status == FM_ERR_IO && !client->is_strange && client->hooks != NULL &&
+           client->hooks->start_elsewhere(client)) {
+        status = say_hello(client, &result);
+    }
     if (status != FM_OK) {
         return status;
     }

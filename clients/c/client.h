@@ -37,6 +37,8 @@ struct fm_client_hooks {
     bool (*routes)(fm_client *client, fm_notification notification, msgpack_object *params);
     /// Replaces the node's number of a subscription by the program's.
     void (*rename)(fm_client *client, msgpack_object *map);
+    /// hello was not answered. @return whether another address for the start is connected now
+    bool (*start_elsewhere)(fm_client *client);
     /// hello was answered.
     void (*greeted)(fm_client *client, const msgpack_object *result);
     /// Outside of callbacks, after reading: goes to another node if needed.

@@ -185,8 +185,30 @@ static void settle(struct fm_follow *follow, const char *address, const msgpack_
     }
 }
 
+// Connects to the next of the addresses for the start.
+static bool start_elsewhere(fm_client *client)
+{
+    struct fm_follow *follow = client->follow;
+    fm_client_options options = client->options;
+    options.resume = NULL; // hello says it
+    options.tls_ca_file = follow->ca_file[0] == '\0' ? NULL : follow->ca_file;
+    while (follow->start_at < follow->node_count) {
+        char address[ADDRESS_SIZE];
+        snprintf(address, sizeof address, "%s", follow->nodes[follow->start_at++]);
+        fm_client *next = NULL;
+        if (fm_client_open(address, &options, &next, &client->error) == FM_OK) {
+            fm_client_exchange(client, next);
+            fm_client_destroy(next);
+            put_node(follow, 0, address);
+            return true;
+        }
+    }
+    return false;
+}
+
 static void greeted(fm_client *client, const msgpack_object *result)
 {
+    client->follow->start_at = NODES_MAX; // it has started
     char here[ADDRESS_SIZE];
     snprintf(here, sizeof here, "%s", client->follow->nodes[0]);
     settle(client->follow, here, result);
@@ -675,6 +697,7 @@ static const fm_client_hooks hooks = {
     .holds = holds,
     .routes = routes,
     .rename = rename_entry,
+    .start_elsewhere = start_elsewhere,
     .greeted = greeted,
     .recover = recover,
     .watch_ms = watch_ms,
@@ -730,11 +753,18 @@ fm_status fm_client_connect(const char *addresses, const fm_client_options *opti
         }
         if (status == FM_OK && follow->used[0] == '\0') {
             snprintf(follow->used, sizeof follow->used, "%.255s", address);
+            follow->start_at = follow->node_count;
         } else if (status != FM_OK && status != FM_ERR_IO) {
             break;
         }
     }
     put_node(follow, 0, follow->used);
+    if (status == FM_ERR_IO && follow->node_count > 1) {
+        char last[FM_ERROR_TEXT_SIZE];
+        snprintf(last, sizeof last, "%s", error->message);
+        fm_client_error_set(error, status, "no server answers at %.120s; the last: %.100s",
+                            addresses, last);
+    }
     if (status != FM_OK || chosen.follow_ms == 0) {
         free(follow);
     } else {

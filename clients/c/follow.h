@@ -49,6 +49,7 @@ struct fm_follow {
     uint64_t looked_for;     // number of the subscription whose world.locate is under way; 0: none
     uint64_t command_id;     // the last
     char used[ADDRESS_SIZE]; // where it connected first
+    uint32_t start_at;       // of `nodes`: the next to ask for the first hello
     char token[257], resume[FM_CLIENT_RESUME_SIZE], ca_file[4096];
     char place[ADDRESS_SIZE], ticket[256]; // where `moved` says that the world is
     struct subscription *subscriptions;

@@ -8,8 +8,18 @@ static class Watch
 {
     static int Main(string[] words)
     {
-        string[] parts = words[0].Split(':');
-        var client = new Client(parts[0], int.Parse(parts[1]));
+        string[] nodes = words[0].Split(',');
+        string[] parts = nodes[0].Split(':');
+        Client client;
+        try
+        {
+            client = new Client(parts[0], int.Parse(parts[1]), nodes: nodes);
+        }
+        catch (ArgumentException error)
+        {
+            Tell("{{\"closed\": \"{0}\"}}", error.Message.Split('\n')[0]);
+            return 0;
+        }
         var views = new List<View>();
         bool isBrief = words[2] == "brief" || words[2] == "never";
         client.TimeoutMs = isBrief ? 1500 : client.TimeoutMs;

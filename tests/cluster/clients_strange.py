@@ -3,7 +3,7 @@
 Goal    Bytes that are no message end the connection, with a reason, in every library: no call waits for ever, and
         nothing else is thrown. The same for messages that have not the form of an answer or a notification, and for
         those whose contents are something else: a result or a notice ends the connection, a keyframe or a delta the view.
-        Where the first of several addresses does not answer hello, the next is asked (in Python).
+        Where the first of several addresses does not answer hello, the next is asked.
 Method  A server that is not there, without a cluster. One watcher for each library (watchers.py) views a world.
 """
 
@@ -313,6 +313,92 @@ def a_program_that_throws_loses_no_message():
         asyncio.run(whole())
 
 
+async def turn_away(_reader, writer):
+    writer.close()
+
+
+async def stand_still(_reader, _writer):
+    await asyncio.sleep(PATIENCE)
+
+
+async def nobody():
+    """An address where nobody listens."""
+    server = await asyncio.start_server(turn_away, "127.0.0.1", 0)
+    address = address_of(server)
+    server.close()
+    await server.wait_closed()
+    return address
+
+
+def address_of(server):
+    return "127.0.0.1:%d" % server.sockets[0].getsockname()[1]
+
+
+def the_next_address_is_asked():
+    """In every library, where nobody listens at the first, or it disconnects."""
+    async def whole():
+        async with StrangeServer() as good:
+            bad = await asyncio.start_server(turn_away, "127.0.0.1", 0)
+            addresses = f"{await nobody()},{address_of(bad)},{good.address}"
+            watchers = [await Watcher(kind).start(addresses, [WORLD], "") for kind in KINDS]
+            try:
+                await each(watchers, lambda one: one.until(lambda said: said.get("view") == WORLD and "tick" in said, "view"))
+            finally:
+                bad.close()
+                for one in watchers:
+                    await one.close()
+    asyncio.run(whole())
+
+
+def no_address_answers():
+    """The client says so, and names them."""
+    async def whole():
+        addresses = [await nobody(), await nobody()]
+        watchers = [await Watcher(kind).start(",".join(addresses), [WORLD], "") for kind in KINDS]
+
+        def names_them(said):
+            return all(address in said.get("closed", "") for address in addresses)
+        try:
+            await each(watchers, lambda one: one.until(names_them, "reason with both addresses"))
+        finally:
+            for one in watchers:
+                await one.close()
+    asyncio.run(whole())
+
+
+def the_next_address_is_asked_where_the_first_says_nothing():
+    """Where it is the only one, the client is closed. In C with a short time-out; Python is below, and JavaScript waits for
+    half a minute."""
+    kinds = {"c": "brief", "cpp": "brief", "csharp": "", "godot": ""}
+
+    async def whole():
+        async with StrangeServer() as good:
+            bad = await asyncio.start_server(stand_still, "127.0.0.1", 0)
+            with_two = [await Watcher(kind).start(f"{address_of(bad)},{good.address}", [WORLD], option)
+                        for kind, option in kinds.items() if kind in KINDS]
+            with_one = [await Watcher(kind).start(address_of(bad), [WORLD], option)
+                        for kind, option in kinds.items() if kind in KINDS]
+            try:
+                await each(with_two, lambda one: one.until(lambda said: said.get("view") == WORLD and "tick" in said, "view"))
+                await each(with_one, lambda one: one.until(lambda said: "answer" in said.get("closed", ""), "end"))
+            finally:
+                bad.close()
+                for one in with_two + with_one:
+                    await one.close()
+    asyncio.run(whole())
+
+
+def an_address_of_another_form_is_refused():
+    async def whole():
+        watchers = [await Watcher(kind).start("127.0.0.1:1,nowhere", [WORLD], "") for kind in KINDS]
+        try:
+            await each(watchers, lambda one: one.until(lambda said: "nowhere" in said.get("closed", ""), "refusal"))
+        finally:
+            for one in watchers:
+                await one.close()
+    asyncio.run(whole())
+
+
 def the_next_address_is_asked_where_the_first_is_silent():
     """Only the first is given half a second."""
     open_plain = fogmarch.plain.PlainClient._open
@@ -354,6 +440,8 @@ def a_game_that_stood_still_connects():
         asyncio.run(whole())
 
 
-run([the_next_address_is_asked_where_the_first_is_silent, rubbish_ends_the_connection,
+run([the_next_address_is_asked, no_address_answers, an_address_of_another_form_is_refused,
+     the_next_address_is_asked_where_the_first_says_nothing,
+     the_next_address_is_asked_where_the_first_is_silent, rubbish_ends_the_connection,
      other_contents_end_the_view_or_the_connection, a_node_without_an_address_is_passed_over,
      a_view_that_is_not_read_ends, a_program_that_throws_loses_no_message, a_game_that_stood_still_connects])

@@ -12,7 +12,8 @@ var views = []
 
 func _init():
 	var words = OS.get_environment("FOLLOW").split(" ")
-	var parts = words[0].split(":")
+	var addresses = Array(words[0].split(","))
+	var parts = addresses[0].split(":")
 	worlds = words[1].split(",")
 	option = words[2]
 	client = Client.new()
@@ -22,6 +23,7 @@ func _init():
 	if option in ["brief", "never"]:
 		client.timeout_ms = 1500
 		client.follow_ms = 4000
+	client.nodes = addresses
 	client.open(parts[0], int(parts[1]))
 	if option == "stall": # as when a game loads a scene
 		OS.delay_msec(client.PATIENCE_MS + 500)

@@ -12,9 +12,10 @@ if (option === "clock") { // it is set back again and again
   Date.now = () => start - performance.now();
 }
 
-const [host, port] = address.split(":");
+const nodes = address.split(",");
+const [host, port] = nodes[0].split(":");
 const times = option === "brief" || option === "never" ? { timeoutMs: 1500, followMs: 4000 } : {};
-const client = await connectTcp(host, Number(port), times).catch((error) => {
+const client = await connectTcp(host, Number(port), { ...times, nodes }).catch((error) => {
   tell({ closed: error.message });
   process.exit();
 });

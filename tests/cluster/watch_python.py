@@ -124,5 +124,5 @@ try:
         plain()
     else:
         asyncio.run(with_asyncio())
-except (OSError, fogmarch.ConnectionEnded, fogmarch.RequestError) as error:  # TimeoutError is an OSError
+except (OSError, ValueError, fogmarch.ConnectionEnded, fogmarch.RequestError) as error:  # TimeoutError is an OSError
     tell(closed=f"{type(error).__name__}: {error}")

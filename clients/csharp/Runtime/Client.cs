@@ -1,7 +1,8 @@
 // Client.cs: a session with a server, for a game loop.
 //
 //   CONNECTING ── connected, hello sent, and answered ──> OPEN ── Close(), the server, an error ──> CLOSED
-//        └── no server, a wrong token ─────────────────────────────────────────────────────────────────^
+//      │  ^└── no server at any address, a wrong token ────────────────────────────────────────────────^
+//      └──┘ no answer: the next address
 //
 // Update(), called once a frame, sends what waits, reads what has come and calls the events, all on the caller's
 // thread. It never waits. Keyframes, deltas and answers without a closure make no garbage.
@@ -108,9 +109,12 @@ namespace Fogmarch
         /// <param name="tls">over TLS 1.2; the server's certificate is checked</param>
         /// <param name="trusts">decides about the certificate; null: the system does</param>
         /// <param name="ticket">from `moved` of another node, in place of a token; or null</param>
+        /// <param name="nodes">more addresses, as HOST:PORT, for instance of a cluster's other nodes: asked in turn, where
+        /// the first does not answer. ArgumentException: one of them has another form.</param>
         public Client(string host = "127.0.0.1", int port = 7421, string token = null,
                       string name = "fogmarch-csharp", string resume = null, bool tls = false,
-                      RemoteCertificateValidationCallback trusts = null, string ticket = null)
+                      RemoteCertificateValidationCallback trusts = null, string ticket = null,
+                      IEnumerable<string> nodes = null)
         {
             subscribed = OnSubscribed;
             unsubscribed = OnUnsubscribed;
@@ -119,7 +123,7 @@ namespace Fogmarch
             this.resume = resume;
             this.trusts = trusts;
             isSecret = tls;
-            nodes.Add((host.Contains(":") ? "[" + host + "]" : host) + ":" + port);
+            AddNodes((host.Contains(":") ? "[" + host + "]" : host) + ":" + port, nodes);
             link = new Link(host, port, tls, trusts);
             Begin("hello").Set("protocol", Protocol.Number).Set("client", name).Set("token", token)
                 .Set("resume", resume).Set("ticket", ticket).Send(OnHello);
@@ -219,7 +223,7 @@ namespace Fogmarch
             {
                 return; // sent when a node is found
             }
-            if (State == ClientState.Open || id == 1)
+            if (State == ClientState.Open || id == HelloId)
             {
                 link.Put(draft);
             }
@@ -278,7 +282,7 @@ namespace Fogmarch
             }
             State = ClientState.Open;
             Welcome = given.Result.Copy();
-            Settle(nodes[0]);
+            Settle(nodes[startAt]);
             link.Put(early);
             early.Size = 0;
             BeginWaiting();
@@ -526,6 +530,7 @@ namespace Fogmarch
                 {
                     UpdateLooks();
                     UpdateLink(waitMs);
+                    WatchStart();
                 }
                 Expire();
             }
@@ -533,7 +538,7 @@ namespace Fogmarch
             {
                 if (!Lost(error.Message))
                 {
-                    End(error.Message);
+                    NextStart(error.Message);
                 }
             }
             catch (ProtocolException error)

@@ -83,7 +83,7 @@ namespace Fogmarch
         /// <summary>The server it is connected to now, as HOST:PORT.</summary>
         public string Address
         {
-            get { return nodes[0]; }
+            get { return nodes[State == ClientState.Connecting ? startAt : 0]; }
         }
 
         // Until hello is answered, the server may be a node.
@@ -369,14 +369,14 @@ namespace Fogmarch
 
         private void Ask(string address, bool isRight, long now)
         {
-            int colon = address.LastIndexOf(':'), port = 0;
+            string host;
+            int port;
             probeAddress = address;
-            if (colon < 0 || !int.TryParse(address.Substring(colon + 1), out port) || port < 1 || port > 65535)
+            if (!SplitAddress(address, out host, out port))
             {
                 Fail("no HOST:PORT", false);
                 return;
             }
-            string host = address.Substring(0, colon).Trim('[', ']');
             probeIsRight = isRight;
             probeAsked = false;
             probeWorld = 0;

@@ -103,7 +103,7 @@ export class Client {
       try {
         carrier = await dialer.dial(address);
       } catch (error) {
-        failure ??= error;
+        failure = error;
         continue;
       }
       const client = new Client(carrier, { ...hello }, follow);
@@ -115,10 +115,11 @@ export class Client {
         if (error instanceof RequestError) {
           throw error;
         }
-        failure ??= error instanceof ConnectionError ? error : new ConnectionError(`${address} does not answer`);
+        failure = error instanceof ConnectionError ? error : new ConnectionError(`${address} does not answer`);
       }
     }
-    throw failure;
+    throw addresses.length > 1 && failure instanceof Error
+      ? new ConnectionError(`no server answers at ${addresses.join(", ")}; the last: ${failure.message}`) : failure;
   }
 
   get isOpen(): boolean {

@@ -113,7 +113,7 @@ export function connectTcp(
   host: string, port: number, hello: Hello & Security = {},
 ): Promise<Client> {
   const first = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-  return Client.open([first, ...(hello.nodes ?? [])], {
+  return Client.open([...new Set([first, ...(hello.nodes ?? [])])], {
     dial: (address) => dial(address, hello),
     addressOf: ({ tcp }) => tcp,
   }, hello);

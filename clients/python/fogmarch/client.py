@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any, cast
 
 from .follow import (
-    FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, PAUSE_LAST_S, SILENT, Follow,
+    FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, PAUSE_LAST_S, SILENT, Follow, no_server,
 )
 from .link import READ_SIZE, ConnectionEnded, Link, RequestError
 from .followed import FOR_NOW, NOT_HERE, NOT_READ, NOT_SHOWN, OTHERS_MAX, QUEUE_MAX, FollowedView, moved_text
@@ -442,7 +442,7 @@ class Client(Methods):
                 return
             except (OSError, ConnectionEnded) as error:
                 failure = error
-        raise failure
+        raise no_server(self._follow.nodes, failure) from failure
 
 
 class Subscription(FollowedView):

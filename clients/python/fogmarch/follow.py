@@ -10,7 +10,9 @@ without an answer again; commands have a command_id, so that each is carried out
 
 from __future__ import annotations
 
+import os
 import random
+import ssl as tls
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -33,6 +35,19 @@ FIRST_S = 5.0  # so long only the oldest view's world is looked for, then those 
 ONCE = frozenset({"map.upload", "replay.close", "replay.open", "replay.pause", "replay.play",
                   "replay.seek", "save.download", "token.create", "token.revoke", "world.create",
                   "world.destroy", "world.load", "world.save", "world.step"})
+
+
+def no_server(addresses: list[str], error: Exception) -> Exception:
+    """Why none of these has answered: an exception of the kind of `error`, that of the last, which names them."""
+    if isinstance(error, tls.SSLError) or (len(addresses) == 1 and not isinstance(error, OSError)):
+        return error  # about that server's certificate, or what it has said
+    number = error.errno if isinstance(error, OSError) else None
+    why = os.strerror(number) if number and isinstance(error, ConnectionError) else str(error) or "no answer in time"
+    last = "; the last" if len(addresses) > 1 else ""
+    text = f"no server answers at {', '.join(addresses)}{last}: {why}"
+    if isinstance(error, TimeoutError) or not isinstance(error, OSError):
+        return type(error)(text)
+    return OSError(number, text) if number and number > 0 else OSError(text)
 
 
 class Silence:

@@ -11,9 +11,9 @@ from typing import Any, NoReturn, cast
 
 import msgpack
 
-from .client import address_of, addresses_of, hello_of, no_answer, tls_context
+from .client import HELLO_S, address_of, addresses_of, hello_of, no_answer, tls_context
 from .follow import (
-    FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, PAUSE_LAST_S, SILENT, Follow, Search, Silence,
+    FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, PAUSE_LAST_S, SILENT, Follow, Search, Silence, no_server,
 )
 from .followed import FOR_NOW, NOT_HERE, NOT_READ, NOT_SHOWN, OTHERS_MAX, QUEUE_MAX, FollowedView, moved_text
 from .link import (
@@ -503,12 +503,12 @@ class PlainClient(PlainMethods):
         failure: Exception = OSError("no address")
         for address in list(self._follow.nodes):
             try:
-                self._link, welcome = self._open(address, self._timeout_s)
+                self._link, welcome = self._open(address, HELLO_S if self._timeout_s is None else self._timeout_s)
                 self._settle(address, welcome)
                 return
             except (OSError, ConnectionEnded) as error:
                 failure = error
-        raise failure
+        raise no_server(self._follow.nodes, failure) from failure
 
 
 class PlainView(FollowedView):

@@ -2,8 +2,8 @@
 # a tree, call update().
 #
 #   CONNECTING ── hello was answered ──> OPEN ── in a cluster: its world is elsewhere ──> SEEKING
-#                                         ^                                                  │
-#                                         └── views go on, requests are sent again ──────────┘
+#    │  ^                                 ^                                                  │
+#    └──┘ no answer: the next address      └── views go on, requests are sent again ──────────┘
 #
 #   var client = preload("res://addons/fogmarch/client.gd").new()
 #   add_child(client)
@@ -39,6 +39,9 @@ const SLOW_LINE = 64 # bytes in a millisecond that a line carries at least
 
 var tls = false # set it before open(): use TLS and check the certificate
 var trusted = null # an X509Certificate to trust; null: those that Godot trusts
+# Set it before open(): more addresses as HOST:PORT, for instance of a cluster's other nodes. They are asked in turn,
+# where the first does not answer.
+var nodes = []
 # In a cluster: for how long it looks for the next node when its own dies or no longer has its world. Its views continue
 # there, and each command is carried out once. A client is on one node: a view whose world goes to another one, while other
 # views stay, ends, and its `moved_to` is the address for another client.
@@ -60,6 +63,8 @@ var _last = 0 # the last id
 # id: {method, target, function, view (or null), message, since, is_refused (nothing was done)}
 var _waiting = {}
 var _token = ""
+var _resume = ""
+var _start_at = 0 # which address is asked for the first hello
 var _follow = Follow.new()
 var _probing = {} # id: [method, function]; of the requests to a node that may be the right one
 var _probed = 0 # which of the worlds that are sought it is asked for
@@ -83,16 +88,52 @@ var _input
 # whose connection broke.
 func open(host, port, token = "", resume = ""):
 	_token = token
+	_resume = resume
+	_start_at = 0
+	_early = []
 	state = CONNECTING
-	if not _connect(host, port, resume):
-		_end("no server at %s:%d" % [host, port])
+	_follow.nodes = ["%s:%d" % ["[%s]" % host if host.find(":") >= 0 else host, port]]
+	for node in nodes:
+		if not _is_address(node):
+			_end("'%s' is not of the form HOST:PORT" % node)
+			return
+		if not _follow.nodes.has(node):
+			_follow.nodes.push_back(node)
+	_ask_for_hello()
 
 
-func _connect(host, port, resume):
+static func _is_address(node):
+	var colon = node.rfind(":")
+	var port = int(node.substr(colon + 1))
+	return colon > 0 and port > 0 and port < 65536 and node.substr(colon + 1) == str(port)
+
+
+func _ask_for_hello():
+	for id in _waiting.keys():
+		if _waiting[id]["method"] == "hello":
+			_waiting.erase(id) # of the address before
+	if not _connect(_follow.nodes[_start_at], _resume):
+		_lose("no server there")
+
+
+# None has said hello yet. Asks the next address, if there is one.
+func _start_elsewhere(reason):
+	var last = "%s: %s" % [address, reason]
+	if _start_at + 1 < _follow.nodes.size():
+		_start_at += 1
+		_ask_for_hello()
+	elif _start_at == 0:
+		_end(last)
+	else:
+		_end("no server answers at %s; the last is %s" % [str(_follow.nodes), last])
+
+
+func _connect(node, resume):
+	var colon = node.rfind(":")
+	_host = node.substr(0, colon).replace("[", "").replace("]", "")
+	address = node
 	_tcp = StreamPeerTCP.new()
 	_peer = _tcp
-	_host = host
-	address = "%s:%d" % [host, port]
 	_input = Unpacker.new()
 	_output = StreamPeerBuffer.new()
 	_output.big_endian = true
@@ -104,7 +145,7 @@ func _connect(host, port, resume):
 	if _follow.ticket != "":
 		_hello["ticket"] = _follow.ticket
 	_since = Port.now_ms()
-	return _tcp.connect_to_host(host, port) == OK
+	return _tcp.connect_to_host(_host, int(node.substr(colon + 1))) == OK
 
 
 func close():
@@ -116,7 +157,8 @@ func _end(reason):
 		return
 	state = CLOSED
 	why = reason
-	_tcp.disconnect_from_host()
+	if _tcp != null:
+		_tcp.disconnect_from_host()
 	emit_signal("closed", self, why)
 
 
@@ -268,6 +310,7 @@ func update():
 		_expire()
 		return
 	_poll()
+	var tcp = _tcp
 	var status = _peer.get_status() # the numbers are those of StreamPeerTCP, over TLS as well
 	if tls and _peer == _tcp and status == StreamPeerTCP.STATUS_CONNECTED:
 		_peer = Port.secure(_tcp, _host, trusted)
@@ -283,15 +326,16 @@ func update():
 	elif state == SEEKING and Port.now_ms() - _since > Follow.NODE_PATIENCE_MS:
 		_lose("no answer in time")
 	elif state == CONNECTING and Port.now_ms() - _since > PATIENCE_MS:
-		_end("the server does not answer")
+		_lose("no answer in time")
 	elif status != StreamPeerTCP.STATUS_CONNECTED and status != StreamPeerTCP.STATUS_CONNECTING:
 		var what = "no server there" if _peer == _tcp else "no TLS with the server"
 		_lose(what if _hello != null else "the server disconnected")
-	if status == StreamPeerTCP.STATUS_CONNECTED and state != CLOSED and (state != SEEKING or _is_tried):
+	if tcp == _tcp and status == StreamPeerTCP.STATUS_CONNECTED and state != CLOSED and (state != SEEKING or _is_tried):
 		if state == OPEN:
 			_update_looks()
 		_flush()
-		_read()
+		if tcp == _tcp:
+			_read()
 		_watch()
 	_expire()
 
@@ -478,6 +522,8 @@ func _lose(reason):
 		_drop_node(reason, false)
 	elif state == OPEN and _follows():
 		_seek(_living[0].world if _living.size() > 0 else _last_world, reason, false)
+	elif state == CONNECTING:
+		_start_elsewhere(reason)
 	else:
 		_end(reason)
 
@@ -654,12 +700,9 @@ func _try_node():
 
 
 func _connect_to(node):
-	var colon = node.rfind(":")
-	var host = node.substr(0, colon).replace("[", "").replace("]", "")
 	_is_tried = true
-	if not _connect(host, int(node.substr(colon + 1)), str(welcome.get("resume", ""))):
+	if not _connect(node, str(welcome.get("resume", ""))):
 		_drop_node("no server there", false)
-	address = node
 
 
 func _drop_node(reason, denies):
