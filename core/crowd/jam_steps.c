@@ -71,25 +71,6 @@ static bool is_in_the_way(fm_world *world, struct fm_jam *jam, fm_cell cell, uin
     return false;
 }
 
-// Whether a unit of another plan goes from one cell to the other.
-static bool goes(const fm_world *world, fm_cell from, fm_cell to)
-{
-    uint32_t unit = fm_occupancy_at(world->crowd.occupancy, from)->now;
-    const fm_mover *mover = unit == 0 ? NULL : &world->crowd.movers[unit - 1];
-    return mover != NULL && mover->size == 1 && mover->planned && mover->next == to;
-}
-
-// Whether a step would cross that of a unit of another plan.
-static bool crosses(const fm_world *world, const fm_mover *mover, uint32_t d)
-{
-    if ((d & 1) == 0 || mover->size > 1) {
-        return false;
-    }
-    fm_cell left = fm_cell_step(mover->cell, d - 1);
-    fm_cell right = fm_cell_step(mover->cell, (d + 1) % FM_DIRECTION_COUNT);
-    return goes(world, left, right) || goes(world, right, left);
-}
-
 // Whether the next step of the plan is legal on the map as it is, and no other unit is in the way.
 static bool is_open(fm_world *world, struct fm_jam *jam)
 {
@@ -99,8 +80,10 @@ static bool is_open(fm_world *world, struct fm_jam *jam)
         const fm_mover *mover = fm_jam_mover(world, jam, i);
         fm_cell next = jam->cells[places[i]];
         uint32_t d = fm_cell_direction(mover->cell, next);
-        if (next != mover->cell && (!(mover->moves >> d & 1) || crosses(world, mover, d) ||
-                                    is_in_the_way(world, jam, next, mover->size))) {
+        if (next != mover->cell &&
+            (!(mover->moves >> d & 1) ||
+             fm_pibt_crosses(world->crowd.occupancy, world->crowd.movers, mover, d) ||
+             is_in_the_way(world, jam, next, mover->size))) {
             return false;
         }
     }

@@ -2,6 +2,8 @@
 
 #include "core/crowd/knot_step.h"
 
+#include "core/crowd/crossing.h"
+
 #include <string.h>
 
 #define ASKED_EACH 16u // times that a unit may be asked on average, where some are large
@@ -112,8 +114,9 @@ static void take_back(fm_knot_step *step, uint32_t count)
 
 // ---- what two may not do ------------------------------------------------------------------------
 
-static bool goes(const fm_knot_step *step, uint16_t from, uint16_t to)
+static bool goes(const void *context, uint32_t from, uint32_t to)
 {
+    const fm_knot_step *step = context;
     if (from == FM_KNOT_NONE || to == FM_KNOT_NONE || step->now[from] == 0) {
         return false;
     }
@@ -128,7 +131,7 @@ static bool crosses(const fm_knot_step *step, uint16_t from, uint16_t to)
     for (uint32_t d = 1; d < FM_DIRECTION_COUNT; d += 2) {
         if (around[d] == to) {
             uint16_t left = around[d - 1], right = around[(d + 1) % FM_DIRECTION_COUNT];
-            return goes(step, left, right) || goes(step, right, left);
+            return fm_is_crossed(goes, step, left, right);
         }
     }
     return false;

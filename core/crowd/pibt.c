@@ -11,6 +11,7 @@
 
 #include "core/crowd/pibt.h"
 
+#include "core/crowd/crossing.h"
 #include "core/crowd/swap.h"
 
 struct round {
@@ -96,26 +97,31 @@ static bool lets_in(struct round *r, const fm_mover *mover, const fm_mover *othe
     return !swap;
 }
 
-// Whether a unit that stands in `from` is about to go to `to`.
-static bool goes(const struct round *r, fm_cell from, fm_cell to)
+struct movers {
+    const fm_occupancy *occupancy;
+    const fm_mover *list; // by agent slot
+};
+
+static bool goes(const void *context, fm_cell from, fm_cell to)
 {
-    uint32_t unit = fm_occupancy_at(r->occupancy, from)->now;
+    const struct movers *movers = context;
+    uint32_t unit = fm_occupancy_at(movers->occupancy, from)->now;
     if (unit == 0) {
         return false;
     }
-    const fm_mover *mover = &r->movers[unit - 1];
+    const fm_mover *mover = &movers->list[unit - 1];
     return mover->size == 1 && mover->progress != FM_MOVER_UNDECIDED && mover->next == to;
 }
 
-// Larger units cannot cross: what one leaves free at its corners is wider apart than a step.
-static bool crosses(const struct round *r, const fm_mover *mover, uint32_t d)
+bool fm_pibt_crosses(const fm_occupancy *occupancy, const fm_mover *movers, const fm_mover *mover,
+                     uint32_t d)
 {
     if ((d & 1) == 0 || mover->size > 1) {
         return false;
     }
     fm_cell left = fm_cell_step(mover->cell, d - 1);
     fm_cell right = fm_cell_step(mover->cell, (d + 1) % FM_DIRECTION_COUNT);
-    return goes(r, left, right) || goes(r, right, left);
+    return fm_is_crossed(goes, &(struct movers){occupancy, movers}, left, right);
 }
 
 // A unit of another team cannot be pushed. But if it is under way and has not been asked yet, it
@@ -146,7 +152,7 @@ static bool can_try(struct round *r, uint32_t slot, uint32_t d, fm_cell target, 
             }
         }
     }
-    bool cross = crosses(r, mover, d);
+    bool cross = fm_pibt_crosses(r->occupancy, r->movers, mover, d);
     r->swaps += cross;
     return !cross;
 }
@@ -414,7 +420,8 @@ static void pull(struct round *r, const fm_pibt_frame *frame)
     fm_mover *partner = &r->movers[frame->partner - 1];
     uint32_t d = fm_cell_direction(partner->cell, mover->cell);
     if (partner->progress == FM_MOVER_UNDECIDED && partner->moves >> d & 1 &&
-        fm_occupancy_at(r->occupancy, mover->cell)->claim == 0 && !crosses(r, partner, d)) {
+        fm_occupancy_at(r->occupancy, mover->cell)->claim == 0 &&
+        !fm_pibt_crosses(r->occupancy, r->movers, partner, d)) {
         claim(r, frame->partner - 1, mover->cell);
         partner->next = mover->cell;
         partner->progress = FM_MOVER_DECIDED;

@@ -147,6 +147,11 @@ void fm_pibt_claim_decided(fm_occupancy *occupancy, const fm_mover *movers, uint
 uint64_t fm_pibt_resolve(const fm_pibt_ground *ground, fm_occupancy *occupancy, fm_mover *movers,
                          const uint32_t *turns, uint32_t turn_count, fm_pibt_frame *stack);
 
+/// Whether a step of a unit would cross that of one that has decided, or is about to go; see
+/// crossing.h. False for straight steps and larger units.
+bool fm_pibt_crosses(const fm_occupancy *occupancy, const fm_mover *movers, const fm_mover *mover,
+                     uint32_t d);
+
 /// After the resolution: takes those of some slots that step off their cells. Any parts of all
 /// slots on several workers at once.
 void fm_pibt_leave(fm_occupancy *occupancy, const fm_mover *movers, uint32_t slot_begin,
