@@ -127,7 +127,7 @@ static void board(fm_world *world, struct fm_agent *agent, struct fm_agent *carr
     agent->plan_state = FM_PLAN_RUNNING;
     agent->must_sense = agent->settled = agent->jammed = agent->stuck = false;
     agent->help = FM_HELP_NONE;
-    agent->stalled_ticks = agent->hindered = 0;
+    agent->stalled_ticks = agent->hindered = agent->rest_ticks = 0;
     agent->nearest = 0;
     agent->asking_since = 0;
     fm_agent_take_aboard(world, carrier, agent);

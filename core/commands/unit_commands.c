@@ -29,7 +29,8 @@ static void forget_search(struct fm_order *order)
     }
 }
 
-// The agent has another cell or class: what its searches found is void.
+// The agent has another cell, class or team: what its searches found is void, and how long others
+// have held it up is not known.
 static void start_over(fm_world *world, struct fm_agent *agent)
 {
     fm_home_forget(world, agent);
@@ -41,6 +42,7 @@ static void start_over(fm_world *world, struct fm_agent *agent)
     agent->anchor = FM_CELL_NONE;
     agent->nearest = 0;
     agent->hindered = 0;
+    agent->rest_ticks = 0;
     if (agent->order.id != 0) {
         forget_search(&agent->order);
     }

@@ -367,6 +367,51 @@ static void to_and_fro_is_one_place(void **state)
     crowd_fini(&stage);
 }
 
+static void apply_to(uint32_t unit, fm_command command)
+{
+    fm_command_result result = {.status = FM_OK};
+    command.agents = &stage.units[unit];
+    command.agent_count = 1;
+    fm_world_apply(stage.world, &command, &result);
+    assert_int_equal(result.status, FM_OK);
+}
+
+// Who was put elsewhere, or is another class's or team's, has not been held up there by anybody.
+// How long it has been in its place counts from then on, also where that is near the one before.
+static void a_command_ends_the_time_in_one_place(void **state)
+{
+    (void)state;
+    enum {
+        UNITS = 4,
+        TICKS = 100
+    };
+    fm_world_rules rules = crowd_rules_of_sizes();
+    crowd_init(&stage, &rules, press_grid(PRESS_WIDTH, 0, 0));
+    uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
+    const struct fm_agent *agents[UNITS];
+    for (uint32_t i = 0; i < UNITS; i++) {
+        crowd_spawn_to(&stage, team, 1, 3 * i, 2, 13, 14);
+        agents[i] = fm_world_find(stage.world, stage.units[i]);
+        apply_to(i, (fm_command){.kind = FM_COMMAND_SET, .set = FM_SET_FROZEN, .frozen = true});
+    }
+    for (uint32_t tick = 0; tick < TICKS; tick++) {
+        crowd_tick(&stage, NULL);
+    }
+    fm_cell near = fm_cell_at(1, 2);
+    apply_to(0, (fm_command){.kind = FM_COMMAND_PLACE, .cells = &near, .cell_count = 1});
+    apply_to(1, (fm_command){.kind = FM_COMMAND_SET, .set = FM_SET_CLASS, .class_index = 1});
+    apply_to(2, (fm_command){.kind = FM_COMMAND_SET, .set = FM_SET_TEAM, .new_team = other});
+    for (uint32_t i = 0; i < UNITS; i++) {
+        assert_int_equal(agents[i]->rest_ticks, i < UNITS - 1 ? 0 : TICKS);
+    }
+    crowd_tick(&stage, NULL);
+    for (uint32_t i = 0; i < UNITS; i++) {
+        uint32_t has_order = i != 2;
+        assert_int_equal(agents[i]->rest_ticks, i < UNITS - 1 ? has_order : TICKS + 1);
+    }
+    crowd_fini(&stage);
+}
+
 // A unit gets its escort when it has been in one place for 256 ticks, whichever team it belongs to.
 static void an_escort_begins_on_time(void **state)
 {
@@ -402,6 +447,7 @@ int main(void)
         cmocka_unit_test(who_is_out_goes_on_first),
         cmocka_unit_test(many_get_escorts_soon),
         cmocka_unit_test(to_and_fro_is_one_place),
+        cmocka_unit_test(a_command_ends_the_time_in_one_place),
         cmocka_unit_test(an_escort_begins_on_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
