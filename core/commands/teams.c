@@ -2,6 +2,7 @@
 
 #include "core/commands/teams.h"
 
+#include "core/crowd/busy.h"
 #include "core/world/agent.h"
 #include "core/world/team.h"
 #include "core/world/true_map.h"
@@ -27,6 +28,7 @@ void fm_teams_command(fm_world *world, const fm_command *command, fm_command_res
                            .spec = *spec,
                            .agent_free = FM_SLOT_NONE};
     if (!FM_RESERVE(world, teams->list, teams->capacity, teams->count + 1) ||
+        !fm_busy_reserve(world, teams->count + 1) ||
         fm_knowledge_create(map->grid, map->sight, rules->connectivity, rules->steps,
                             rules->omniscient, fm_world_memory(world), &team.knowledge) != FM_OK) {
         result->status = FM_ERR_NO_MEMORY;

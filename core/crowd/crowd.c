@@ -2,6 +2,7 @@
 
 #include "core/crowd/crowd.h"
 
+#include "core/crowd/busy.h"
 #include "core/crowd/escort.h"
 #include "core/crowd/jam.h"
 #include "core/crowd/lanes.h"
@@ -41,6 +42,7 @@ void fm_crowd_fini(fm_world *world)
     fm_turns_fini(world);
     fm_jam_drop_all(world);
     fm_lanes_drop_all(world);
+    fm_busy_fini(world);
     fm_occupancy_destroy(world->crowd.occupancy);
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/crowd/escort.h"
 
+#include "core/crowd/busy.h"
 #include "core/crowd/jam.h"
 #include "core/crowd/pibt.h"
 #include "core/world/agent.h"
@@ -84,6 +85,9 @@ static void look(fm_world *world, uint32_t number)
         team->escorts_wanted += agent != NULL && is_held(world, agent);
     }
     fm_world_edit_crowd(world)->jams_left += team->escorts_wanted;
+    if (team->escorts_wanted > 0) {
+        fm_busy_note(world, number);
+    }
 }
 
 void fm_escorts_look(fm_world *world)

@@ -2,6 +2,7 @@
 
 #include "core/crowd/jam.h"
 
+#include "core/crowd/busy.h"
 #include "core/crowd/escort.h"
 #include "core/crowd/jam_state.h"
 #include "core/crowd/stuck.h"
@@ -626,6 +627,18 @@ static void give_turn(struct attendance *a, uint32_t number)
     }
 }
 
+// Teams without work here count as asked.
+static void skip_idle(struct attendance *a)
+{
+    uint32_t count = a->world->teams.count, skipped = 1;
+    while (a->asked < count && skipped > 0) {
+        uint32_t i = (a->world->crowd.jam_team + a->asked) % count;
+        skipped = fm_busy_next(a->world, i) - i; // after the last one the first has its turn
+        a->asked += skipped;
+    }
+    a->asked = fm_min(a->asked, count);
+}
+
 // Asks further teams as long as there is work left; in the next tick the one after the last is
 // asked first.
 static void ask_others(struct attendance *a)
@@ -633,7 +646,7 @@ static void ask_others(struct attendance *a)
     fm_world *world = a->world;
     uint32_t count = world->teams.count;
     a->others_wait = false;
-    for (; a->asked < count && !a->others_wait; a->asked++) {
+    for (skip_idle(a); a->asked < count; a->asked++, skip_idle(a)) {
         uint32_t i = (world->crowd.jam_team + a->asked) % count;
         if (wants_turn(&world->teams.list[i])) {
             a->others_wait = a->left < a->promised + TURN_LEAST || a->count == SEARCHES_MAX;
@@ -700,17 +713,19 @@ uint64_t fm_jam_attend(fm_world *world, fm_workers *workers, uint64_t work)
         return 0;
     }
     struct attendance a = {.world = world, .left = work - owed};
-    for (uint32_t i = 0; i < world->teams.count; i++) {
+    uint32_t count = world->teams.count;
+    for (uint32_t i = 0; (i = fm_busy_next(world, i)) < count; i++) {
         follow_plans(&a, &world->teams.list[i]);
         fm_escorts_attend(world, i + 1);
     }
     search_all(&a, workers);
-    crowd->jam_team = (crowd->jam_team + a.asked) % world->teams.count;
+    crowd->jam_team = (crowd->jam_team + a.asked) % count;
     crowd->jams_left = 0;
-    for (uint32_t i = 0; i < world->teams.count; i++) {
+    for (uint32_t i = 0; (i = fm_busy_next(world, i)) < count; i++) {
         const struct fm_team *team = &world->teams.list[i];
         crowd->jams_left +=
             team->jam_count + team->stuck_left + team->escort_count + fm_escorts_wanted(team);
+        fm_busy_check(world, i + 1);
     }
     world->counts.expansions_by_kind[FM_SEARCH_JOINT] += a.used;
     return a.used;

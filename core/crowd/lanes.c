@@ -2,6 +2,7 @@
 
 #include "core/crowd/lanes.h"
 
+#include "core/crowd/busy.h"
 #include "core/world/agent_marks.h"
 #include "core/world/crowd_state.h"
 #include "core/world/team.h"
@@ -319,6 +320,7 @@ static void add(fm_world *world, struct fm_team *team, const struct fm_agent *ag
                                                  .checked_tick = tick,
                                                  .met_tick = tick};
     fm_world_edit_crowd(world)->lane_count += 1;
+    fm_busy_note(world, agent->team);
 }
 
 // How many steps ahead a unit sees others.
@@ -490,7 +492,7 @@ static void count_one(fm_lanes *lanes, uint32_t direction, fm_cell cell)
 static void count(fm_world *world)
 {
     const struct fm_world_teams *teams = fm_world_teams(world);
-    for (uint32_t i = 0; i < teams->count; i++) {
+    for (uint32_t i = 0; (i = fm_busy_next(world, i)) < teams->count; i++) {
         for (uint32_t j = 0; j < teams->list[i].lane_count; j++) {
             fm_lanes *lanes = &teams->list[i].lanes[j];
             lanes->counts[0] = lanes->counts[1] = 0;
@@ -530,15 +532,20 @@ static void keep(fm_world *world, struct fm_team *team, uint32_t number)
     }
 }
 
-void fm_lanes_attend(fm_world *world)
+static void keep_all(fm_world *world)
 {
     struct fm_world_teams *teams = fm_world_edit_teams(world);
-    bool has_lanes = fm_world_edit_crowd(world)->lane_count > 0;
-    if (has_lanes) {
-        count(world);
-    }
-    for (uint32_t i = 0; has_lanes && i < teams->count; i++) {
+    for (uint32_t i = 0; (i = fm_busy_next(world, i)) < teams->count; i++) {
         keep(world, &teams->list[i], i + 1);
+        fm_busy_check(world, i + 1);
+    }
+}
+
+void fm_lanes_attend(fm_world *world)
+{
+    if (fm_world_edit_crowd(world)->lane_count > 0) {
+        count(world);
+        keep_all(world);
     }
     find(world);
 }

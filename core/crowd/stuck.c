@@ -3,6 +3,7 @@
 #include "core/crowd/stuck.h"
 
 #include "core/base/random.h"
+#include "core/crowd/busy.h"
 #include "core/crowd/jam.h"
 #include "core/crowd/patience.h"
 #include "core/crowd/pibt.h"
@@ -131,6 +132,9 @@ static void look_around(fm_world *world, uint32_t number)
     }
     world->counts.stuck += team->stuck_count;
     world->crowd.jams_left += team->stuck_left;
+    if (team->stuck_left > 0) {
+        fm_busy_note(world, number);
+    }
 }
 
 void fm_stuck_look_around(fm_world *world)

@@ -3,6 +3,7 @@
 #include "core/saves/world_load_agents.h"
 
 #include "core/commands/placing.h"
+#include "core/crowd/busy.h"
 #include "core/crowd/crowd.h"
 #include "core/orders/detour.h"
 #include "core/saves/world_file_state.h"
@@ -327,7 +328,8 @@ fm_status fm_load_teams(fm_world_loader *loader)
     }
     fm_status status = reserve_slots(loader);
     if (status == FM_OK &&
-        !FM_RESERVE(world, world->teams.list, world->teams.capacity, loader->team_count)) {
+        (!FM_RESERVE(world, world->teams.list, world->teams.capacity, loader->team_count) ||
+         !fm_busy_reserve(world, loader->team_count))) {
         status = FM_ERR_NO_MEMORY;
     }
     for (uint32_t i = 0; i < loader->team_count && status == FM_OK && !reader->failed; i++) {

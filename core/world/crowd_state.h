@@ -19,9 +19,11 @@ struct fm_world_crowd {
     struct fm_pibt_frame *frames;
     uint32_t jams_left;  // of all teams: those worked on, and units that wait for help
     uint32_t lane_count; // of all teams, see core/crowd/lanes.h
-    uint32_t jam_team;   // index of the team that is asked first in the next tick
-    uint64_t jam_debt;   // work that was done beyond what a tick allowed
-    uint64_t *turns;     // twice as many: see turns.c
+    uint64_t *busy;      // bit t - 1: team t has work here, see core/crowd/busy.h
+    uint32_t busy_capacity;
+    uint32_t jam_team; // index of the team that is asked first in the next tick
+    uint64_t jam_debt; // work that was done beyond what a tick allowed
+    uint64_t *turns;   // twice as many: see turns.c
     struct fm_islands *islands;
     struct fm_turns_part *turn_parts;
     uint32_t undivided_ticks; // turns are not divided for so long; only time depends on it
