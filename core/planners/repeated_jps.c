@@ -31,6 +31,7 @@
 
 #include "core/search/planner.h"
 
+#include "core/search/bend.h"
 #include "core/search/nearest.h"
 #include "core/search/scratch.h"
 
@@ -46,10 +47,11 @@
 #define REPLAN_STEPS   4u  // between two searches for walls that are farther than NEAR_STEPS
 #define NEAR_STEPS     3u
 // How steps off the path are ranked, see jps_distances().
-#define LINES_NEAR   4u // of the path, on which a cell is looked for
-#define TURN_STEPS   8u // to turns that the path leads to by two neighbouring directions
-#define CORNER_STEPS 2u // to a turn, from where a cell
-#define PAST_STEPS   5u // past it counts
+#define LINES_NEAR   4u  // of the path, on which a cell is looked for
+#define TURN_STEPS   8u  // to turns that the path leads to by two neighbouring directions
+#define CORNER_STEPS 8u  // to a turn, from where a cell
+#define PAST_STEPS   16u // past it counts,
+#define SIGHT_STEPS  24u // if it is seen within so many
 
 struct jps {
     const fm_view *view;
@@ -221,39 +223,6 @@ static bool follow(struct jps *p, fm_cell cell)
     return false;
 }
 
-// The end of `steps` legal steps in one direction, FM_CELL_NONE when there are not so many.
-static fm_cell walk(const fm_view *view, fm_cell cell, uint32_t d, uint32_t steps)
-{
-    for (; steps > 0; steps--) {
-        if (!(fm_view_moves(view, cell) >> d & 1)) {
-            return FM_CELL_NONE;
-        }
-        cell = fm_cell_step(cell, d);
-    }
-    return cell;
-}
-
-// Finds a path of one diagonal and one straight line. Receives where it bends, `to` if it does not.
-static bool find_bend(const fm_view *view, fm_cell from, fm_cell to, fm_cell *bend)
-{
-    uint32_t dx = fm_cell_dx(from, to), dy = fm_cell_dy(from, to);
-    uint32_t slant = dx < dy ? dx : dy, straight = (dx < dy ? dy : dx) - slant;
-    if (slant + straight > REJOIN_STEPS) {
-        return false;
-    }
-    // Seen from one end the straight line lies along the longer axis.
-    fm_cell beside = dx < dy ? fm_cell_at(fm_cell_x(from), fm_cell_y(to))
-                             : fm_cell_at(fm_cell_x(to), fm_cell_y(from));
-    uint32_t along = straight == 0 ? 0 : fm_turn_direction(from, beside);
-    uint32_t across = slant == 0 ? 0 : fm_turn_direction(from, to);
-    *bend = walk(view, from, across, slant);
-    if (*bend != FM_CELL_NONE && walk(view, *bend, along, straight) == to) {
-        return true;
-    }
-    *bend = walk(view, from, along, straight);
-    return *bend != FM_CELL_NONE && walk(view, *bend, across, slant) == to;
-}
-
 // The cell of the path some steps on from a cell on the line to turn number `*i`, or the goal.
 // Receives in `*i` the number of the turn that ends its line.
 static fm_cell cell_along(const struct jps *p, fm_cell cell, uint32_t steps, uint32_t *i)
@@ -303,7 +272,7 @@ static bool go_back(struct jps *p, fm_cell cell)
     for (uint32_t steps = REJOIN_AHEAD; !found && steps >= 2; steps -= 2) {
         i = p->ahead;
         meeting = cell_along(p, p->start, steps, &i);
-        found = meeting != cell && find_bend(p->view, cell, meeting, &bend);
+        found = meeting != cell && fm_bend_find(p->view, cell, meeting, REJOIN_STEPS, &bend);
     }
     if (!found) {
         return false;
@@ -634,21 +603,19 @@ static uint32_t turn_in_reach(const struct jps *p, fm_cell from, uint32_t i)
     return i;
 }
 
-// How far it is from a cell near the path to a turn and on to a cell past it; straight there, where
-// nothing is in between.
-static uint32_t distance_past(const struct jps *p, fm_cell from, fm_cell turn, fm_cell past)
+// How far it is from a cell near the path to a turn and on to a cell past it, which is `past` steps
+// from there; straight there, where nothing is in between.
+static uint32_t distance_past(fm_sight *sight, fm_cell from, fm_cell turn, uint32_t past)
 {
-    fm_cell bend;
-    uint32_t straight = fm_view_distance(p->view, from, past);
-    uint32_t by_turn =
-        fm_view_distance(p->view, from, turn) + fm_view_distance(p->view, turn, past);
-    return straight < by_turn && find_bend(p->view, from, past, &bend) ? straight : by_turn;
+    uint32_t straight = fm_view_distance(sight->view, from, sight->to);
+    uint32_t by_turn = fm_view_distance(sight->view, from, turn) + past;
+    return straight < by_turn && fm_sight_reaches(sight, from) ? straight : by_turn;
 }
 
 // The path keeps no distances. Near the agent it leads straight to a turn, so the distance to that
-// shows which neighbour is a step on the path and which one leads off it. At a corner hardly any
-// cell is nearer to it than the agent's own: there the distance to a cell past it says which cells
-// lead round the corner as well, so that a crowd does not queue for the one at the corner.
+// shows which neighbour is a step on the path and which one leads off it. Near a corner the
+// distance to a cell past it says which cells lead round the corner as well, so that a crowd does
+// not queue for the one at the corner.
 static void jps_distances(const void *self, fm_cell start, uint32_t moves,
                           uint32_t distances[FM_DIRECTION_COUNT + 1])
 {
@@ -663,10 +630,12 @@ static void jps_distances(const void *self, fm_cell start, uint32_t moves,
             past = cell_along(p, turn, PAST_STEPS, &i);
         }
     }
-    distances[FM_DIRECTION_COUNT] = distance_past(p, start, turn, past);
+    fm_sight sight = fm_sight_of(p->view, past, SIGHT_STEPS);
+    uint32_t between = fm_view_distance(p->view, turn, past);
+    distances[FM_DIRECTION_COUNT] = distance_past(&sight, start, turn, between);
     for (; moves != 0; moves &= moves - 1) {
         uint32_t d = (uint32_t)__builtin_ctz(moves);
-        distances[d] = distance_past(p, fm_cell_step(start, d), turn, past);
+        distances[d] = distance_past(&sight, fm_cell_step(start, d), turn, between);
     }
 }
 
