@@ -450,7 +450,11 @@ static void auto_distances(const void *self, fm_cell start, uint32_t moves,
 {
     const struct automatic *a = self;
     const struct part *part = speaker(a);
-    fm_planner_distances(part->ops, part->self, a->view, a->goal, start, moves, distances);
+    if (part->self != NULL) {
+        fm_planner_distances(part->ops, part->self, a->view, a->goal, start, moves, distances);
+    } else {
+        fm_planner_guess_distances(a->view, a->goal, start, moves, distances);
+    }
 }
 
 static uint32_t auto_path(const void *self, fm_cell start, fm_cell *cells, uint32_t capacity)

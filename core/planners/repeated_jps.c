@@ -520,8 +520,9 @@ static void catch_up(struct jps *p)
     if (cell == FM_CELL_NONE || cell == p->start) {
         return;
     }
-    if (p->state == FM_PLAN_UNREACHABLE) {
-        p->start = cell; // pushing never leads out of what can be reached
+    fm_cell bend;
+    if (p->state == FM_PLAN_UNREACHABLE && fm_bend_find(p->view, p->start, cell, REJOIN_STEPS, &bend)) {
+        p->start = cell; // nothing in between: what can be reached from there is the same
     } else if (p->state != FM_PLAN_FOUND || !(follow(p, cell) || go_back(p, cell))) {
         p->start = cell;
         restart(p);

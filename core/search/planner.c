@@ -80,17 +80,23 @@ void fm_planner_spec_format(const fm_planner_spec *spec, char *text, size_t size
     snprintf(text, size, "%s%s%s", spec->ops->name, length > 0 ? ":" : "", list);
 }
 
+void fm_planner_guess_distances(const fm_view *view, fm_cell goal, fm_cell start, uint32_t moves,
+                                uint32_t distances[FM_DIRECTION_COUNT + 1])
+{
+    distances[FM_DIRECTION_COUNT] = fm_view_distance(view, start, goal);
+    for (; moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        distances[d] = fm_view_distance(view, fm_cell_step(start, d), goal);
+    }
+}
+
 void fm_planner_distances(const fm_planner_ops *ops, const void *self, const fm_view *view,
                           fm_cell goal, fm_cell start, uint32_t moves,
                           uint32_t distances[FM_DIRECTION_COUNT + 1])
 {
     if (ops->distances != NULL) {
         ops->distances(self, start, moves, distances);
-        return;
-    }
-    distances[FM_DIRECTION_COUNT] = fm_view_distance(view, start, goal);
-    for (; moves != 0; moves &= moves - 1) {
-        uint32_t d = (uint32_t)__builtin_ctz(moves);
-        distances[d] = fm_view_distance(view, fm_cell_step(start, d), goal);
+    } else {
+        fm_planner_guess_distances(view, goal, start, moves, distances);
     }
 }

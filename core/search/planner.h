@@ -109,10 +109,10 @@ typedef struct fm_planner_options {
     fm_step_choice step;
     uint32_t lookahead; // expansions per episode of real-time planners; 0: what the grant allows
     fm_heuristic_kind heuristic; // of forward searches
-    fm_field_options field;      // of goal fields; all zero: the defaults Set by worlds where
-    // agents push each other, not by name. One that was pushed off its path may go back to it
-    // straight instead of searching again (jump points): its path is then some cells longer than a
-    // shortest one.
+    fm_field_options field;      // of goal fields; all zero: the defaults
+    // Set by worlds where agents push each other, not by name. One that was pushed off its path may
+    // go back to it straight instead of searching again (jump points): its path is then some cells
+    // longer than a shortest one.
     bool rejoin;
 } fm_planner_options;
 
@@ -311,6 +311,10 @@ bool fm_planner_spec_equals(const fm_planner_spec *a, const fm_planner_spec *b);
 /// Whether a planner with its options can work under these rules: jump points need equal costs and
 /// FM_CONNECT_8; a planner that needs consistent estimates cannot take others.
 bool fm_planner_spec_fits(const fm_planner_spec *spec, fm_connectivity connectivity, bool weighted);
+
+/// The fallback of ops->distances: as far as it would be if nothing were in between.
+void fm_planner_guess_distances(const fm_view *view, fm_cell goal, fm_cell start, uint32_t moves,
+                                uint32_t distances[FM_DIRECTION_COUNT + 1]);
 
 /// ops->distances, or its fallback.
 void fm_planner_distances(const fm_planner_ops *ops, const void *self, const fm_view *view,
