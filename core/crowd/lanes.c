@@ -111,11 +111,32 @@ static uint32_t direction_of_step(const fm_passage *passage, const struct fm_age
     return steps == 0 || !fm_passage_contains(passage, agent->cell) ? NOWHERE : steps < 0;
 }
 
+// In which direction a unit passes by its search's distances.
+static uint32_t direction_by_distances(const fm_world *world, const struct fm_agent *agent,
+                                       const struct fm_planner *planner, const fm_passage *passage)
+{
+    for (uint32_t direction = 0; direction < 2; direction++) {
+        if (passes(world, agent, planner, passage, direction)) {
+            return direction;
+        }
+    }
+    return NOWHERE;
+}
+
+// Whether a unit goes by estimates that its search learns step by step, as real-time planners do:
+// it has no path before its goal comes into view.
+static bool goes_by_estimates(const struct fm_agent *agent, const struct fm_planner *planner)
+{
+    const fm_planner_ops *ops = planner->spec.ops;
+    return ops->real_time && !ops->waits_for_grant && agent->plan_state == FM_PLAN_PARTIAL;
+}
+
 // Where distances are estimates the path says whether a unit passes. Without a path its next step
-// does, and outside it does what it did before.
-static uint32_t lane_by_path(const struct fm_team *team, const struct fm_agent *agent,
+// does, and outside it does what it did before; one that never had a path goes by its estimates.
+static uint32_t lane_by_path(const fm_world *world, const struct fm_agent *agent,
                              const struct fm_planner *planner, uint32_t before)
 {
+    const struct fm_team *team = fm_team_of(world, agent->team);
     fm_cell cells[PATH_MAX_CELLS];
     uint32_t count = 0;
     bool is_asked = false;
@@ -139,6 +160,12 @@ static uint32_t lane_by_path(const struct fm_team *team, const struct fm_agent *
         if (count == 0 && before != 0 && (before - 1) / 2 == i) {
             return before;
         }
+        direction = count == 0 && goes_by_estimates(agent, planner)
+                        ? direction_by_distances(world, agent, planner, passage)
+                        : NOWHERE;
+        if (direction != NOWHERE) {
+            return number_of(i, direction);
+        }
     }
     return 0;
 }
@@ -148,7 +175,7 @@ uint32_t fm_lanes_of(const fm_world *world, const struct fm_agent *agent,
 {
     const struct fm_team *team = fm_team_of(world, agent->team);
     if (!planner->spec.ops->exact_distances) {
-        return lane_by_path(team, agent, planner, before);
+        return lane_by_path(world, agent, planner, before);
     }
     for (uint32_t i = 0; i < team->lane_count; i++) {
         const fm_lanes *lanes = &team->lanes[i];
@@ -156,10 +183,9 @@ uint32_t fm_lanes_of(const fm_world *world, const struct fm_agent *agent,
             !fm_rect_contains(&lanes->passage.box, agent->cell)) {
             continue;
         }
-        for (uint32_t direction = 0; direction < 2; direction++) {
-            if (passes(world, agent, planner, &lanes->passage, direction)) {
-                return number_of(i, direction);
-            }
+        uint32_t direction = direction_by_distances(world, agent, planner, &lanes->passage);
+        if (direction != NOWHERE) {
+            return number_of(i, direction);
         }
     }
     return 0;

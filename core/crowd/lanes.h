@@ -53,7 +53,8 @@ typedef struct fm_lanes {
 } fm_lanes;
 
 /// Which lanes a unit under way passes: 1 + twice their index + direction; 0: none. By the
-/// distances of its search where these are exact, else by its path.
+/// distances of its search where these are exact, else by its path; of a real-time planner that has
+/// none yet, by its estimates.
 ///
 /// @param before  what this said in the last tick, which holds while its search has no path
 uint32_t fm_lanes_of(const fm_world *world, const struct fm_agent *agent,

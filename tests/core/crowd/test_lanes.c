@@ -435,6 +435,25 @@ static void teams_pass_each_other(void **state)
     }
 }
 
+// Real-time planners have no path before their goal comes into view: their units pass by what they
+// have learned. Without that those who waited stood in the others' way: 0 to 5 of 120 got through.
+static void teams_that_learn_pass_each_other(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"lss-lrta-star:lookahead=2", "lss-lrta-star:lookahead=6",
+                                        "dalss-lrta-star:lookahead=4"};
+    for (uint32_t i = 0; i < FM_COUNT_OF(names); i++) {
+        planner = names[i];
+        begin_crowds(3, i % 2 != 0, 2, 0);
+        uint32_t ticks = crowd_run(&stage, 2 * EACH, TICKS_MAX);
+        print_message("%s: two teams of %u units over 3 x %u cells: %u ticks\n", planner, EACH,
+                      LENGTH, ticks);
+        assert_int_equal(stage.ended[FM_END_ARRIVED], 2 * EACH);
+        crowd_fini(&stage);
+    }
+    planner = NULL;
+}
+
 // Where teams meet those who wait keep off the first six cells of the others' way, not one.
 static void teams_leave_each_other_a_way(void **state)
 {
@@ -627,6 +646,7 @@ int main(void)
         cmocka_unit_test(who_was_pushed_waits_before_lanes),
         cmocka_unit_test(paths_name_lanes),
         cmocka_unit_test(teams_pass_each_other),
+        cmocka_unit_test(teams_that_learn_pass_each_other),
         cmocka_unit_test(teams_leave_each_other_a_way),
         cmocka_unit_test(nobody_waits_in_the_way_of_others),
         cmocka_unit_test(a_few_open_no_lanes),
