@@ -521,7 +521,8 @@ static void catch_up(struct jps *p)
         return;
     }
     fm_cell bend;
-    if (p->state == FM_PLAN_UNREACHABLE && fm_bend_find(p->view, p->start, cell, REJOIN_STEPS, &bend)) {
+    if (p->state == FM_PLAN_UNREACHABLE &&
+        fm_bend_find(p->view, p->start, cell, REJOIN_STEPS, &bend)) {
         p->start = cell; // nothing in between: what can be reached from there is the same
     } else if (p->state != FM_PLAN_FOUND || !(follow(p, cell) || go_back(p, cell))) {
         p->start = cell;
