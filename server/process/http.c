@@ -296,6 +296,7 @@ static size_t take_bytes(struct connection *connection, const uint8_t *bytes, si
 static void on_received(void *owner, const uint8_t *bytes, size_t size)
 {
     struct connection *connection = owner;
+    fm_hub_beat(connection->http->hub);
     while (size > 0 && (connection->state == READING || connection->state == WAITING)) {
         if (!make_input(connection)) {
             hang_up(connection);
@@ -365,6 +366,7 @@ static void on_closed(void *owner)
 {
     struct connection *connection = owner;
     fm_http *http = connection->http;
+    fm_hub_beat(http->hub);
     if (connection->ws != NULL) {
         fm_ws_closed(connection->ws);
     }

@@ -415,7 +415,7 @@ static void on_check(uv_timer_t *timer)
 {
     struct server *server = timer->data;
     uint64_t now_ns = fm_clock_now_ns();
-    fm_watchdog_beat(server->watchdog);
+    fm_hub_beat(&server->hub);
     check_still_owner(&server->hub);
     forgive_pause(server, now_ns);
     for (uint32_t i = 0; i < server->hub.session_count; i++) {
@@ -596,8 +596,8 @@ static bool start_watchdog(struct server *server)
     const fm_config *config = server->hub.config;
     double extra_s = STOP_EXTRA_S + (config->cluster_name[0] != '\0' ? CLUSTER_EXTRA_S : 0);
     if (config->loop_stall_s > 0 &&
-        fm_watchdog_create(config->loop_stall_s, config->grace_s + extra_s, &server->watchdog) !=
-            FM_OK) {
+        fm_watchdog_create(&server->hub.beats, config->loop_stall_s, config->grace_s + extra_s,
+                           &server->watchdog) != FM_OK) {
         fm_log(FM_LOG_ERROR, "cannot watch the event loop",
                fm_log_text("reason", "out of memory or threads"));
         return false;

@@ -5,18 +5,23 @@
 #include "server/base/clock.h"
 #include "server/base/log.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <uv.h>
 
-#define LOOK_MS     250u
 #define STALL_MIN_S 1.0
+#define STAT_SIZE   1024u // of the text of a thread; ours are 200 to 350 bytes
 
 struct fm_watchdog {
-    _Atomic uint64_t beats;
-    uint32_t stall_looks, stop_looks;
+    const _Atomic uint64_t *beats;
+    uint64_t stall_ns, stop_ns;
+    int stat; // of the loop's thread; -1: the system does not tell
     uv_thread_t thread;
     uv_mutex_t lock; // of `ended`
     uv_cond_t changed;
@@ -51,17 +56,50 @@ static void listen_for(int number)
 
 // ---- watching -----------------------------------------------------------------------------------
 
-uint32_t fm_watch_look(fm_watch *watch, uint64_t beats)
+uint64_t fm_watch_look(fm_watch *watch, uint64_t beats, const fm_watch_thread *thread)
 {
-    watch->idle_looks = beats == watch->beats ? watch->idle_looks + 1 : 0;
+    uint64_t ran_ns = thread->ran_ns - watch->ran_ns;
+    bool is_whole = thread->is_asleep || ran_ns > FM_WATCH_LOOK_NS;
+    uint64_t own_ns = is_whole ? FM_WATCH_LOOK_NS : ran_ns;
+    watch->idle_ns = beats == watch->beats ? watch->idle_ns + own_ns : 0;
     watch->beats = beats;
-    return watch->idle_looks;
+    watch->ran_ns = thread->ran_ns;
+    return watch->idle_ns;
+}
+
+// Behind the name, which may hold anything: state, 10 numbers, ticks of the system's clock that it
+// ran for itself and in the kernel.
+bool fm_watch_thread_read(const char *text, fm_watch_thread *thread)
+{
+    const char *behind_name = strrchr(text, ')');
+    char state;
+    uint64_t user, kernel;
+    if (behind_name == NULL ||
+        sscanf(behind_name, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64,
+               &state, &user, &kernel) != 3) {
+        *thread = (fm_watch_thread){.is_asleep = true};
+        return false;
+    }
+    thread->is_asleep = state == 'S' || state == 'D';
+    thread->ran_ns = (user + kernel) * (FM_NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+    return true;
+}
+
+// Where the system does not tell, all time counts.
+static fm_watch_thread read_thread(const fm_watchdog *watchdog)
+{
+    char text[STAT_SIZE];
+    fm_watch_thread thread;
+    ssize_t size = watchdog->stat < 0 ? 0 : pread(watchdog->stat, text, sizeof text - 1, 0);
+    text[size < 0 ? 0 : size] = '\0';
+    (void)fm_watch_thread_read(text, &thread);
+    return thread;
 }
 
 // @return false: there is nothing left to watch
 static bool sleep_until_look(fm_watchdog *watchdog)
 {
-    uint64_t until_ns = fm_clock_now_ns() + LOOK_MS * FM_NS_PER_MS;
+    uint64_t until_ns = fm_clock_now_ns() + FM_WATCH_LOOK_NS;
     uv_mutex_lock(&watchdog->lock);
     for (uint64_t now_ns = fm_clock_now_ns(); !watchdog->ended && now_ns < until_ns;
          now_ns = fm_clock_now_ns()) {
@@ -77,46 +115,50 @@ static void watch(void *context)
     fm_watchdog *watchdog = context;
     fm_watch seen = {0};
     while (sleep_until_look(watchdog)) {
-        uint32_t looks = fm_watch_look(&seen, atomic_load(&watchdog->beats));
+        fm_watch_thread thread = read_thread(watchdog);
+        uint64_t idle_ns = fm_watch_look(&seen, atomic_load(watchdog->beats), &thread);
         bool ends = atomic_load(&asked_to_end);
-        if (looks >= watchdog->stall_looks || (ends && looks >= watchdog->stop_looks)) {
+        if (idle_ns >= watchdog->stall_ns || (ends && idle_ns >= watchdog->stop_ns)) {
             fm_log(FM_LOG_ERROR, "the event loop stands still: the process ends",
-                   fm_log_uint("ms", (uint64_t)looks * LOOK_MS), fm_log_bool("asked_to_end", ends),
+                   fm_log_uint("ms", idle_ns / FM_NS_PER_MS), fm_log_bool("asked_to_end", ends),
                    fm_log_uint("exit_code", FM_WATCHDOG_EXIT));
             _exit(FM_WATCHDOG_EXIT);
         }
     }
 }
 
-void fm_watchdog_beat(fm_watchdog *watchdog)
-{
-    if (watchdog != NULL) {
-        atomic_fetch_add(&watchdog->beats, 1);
-    }
-}
-
 // ---- beginning and end --------------------------------------------------------------------------
 
-static uint32_t looks_of(double seconds)
+static uint64_t ns_of(double seconds)
 {
-    seconds = seconds < STALL_MIN_S ? STALL_MIN_S : seconds;
-    return (uint32_t)(seconds * 1000 / LOOK_MS);
+    return (uint64_t)((seconds < STALL_MIN_S ? STALL_MIN_S : seconds) * (double)FM_NS_PER_S);
 }
 
-fm_status fm_watchdog_create(double stall_s, double stop_s, fm_watchdog **out)
+static void release(fm_watchdog *watchdog)
+{
+    if (watchdog->stat >= 0) {
+        close(watchdog->stat);
+    }
+    uv_cond_destroy(&watchdog->changed);
+    uv_mutex_destroy(&watchdog->lock);
+    free(watchdog);
+}
+
+fm_status fm_watchdog_create(const _Atomic uint64_t *beats, double stall_s, double stop_s,
+                             fm_watchdog **out)
 {
     fm_watchdog *watchdog = calloc(1, sizeof *watchdog);
     if (watchdog == NULL) {
         return FM_ERR_NO_MEMORY;
     }
-    watchdog->stall_looks = looks_of(stall_s);
-    watchdog->stop_looks = looks_of(stop_s);
+    watchdog->beats = beats;
+    watchdog->stall_ns = ns_of(stall_s);
+    watchdog->stop_ns = ns_of(stop_s);
+    watchdog->stat = open("/proc/thread-self/stat", O_RDONLY | O_CLOEXEC);
     uv_mutex_init(&watchdog->lock);
     uv_cond_init(&watchdog->changed);
     if (uv_thread_create(&watchdog->thread, watch, watchdog) != 0) {
-        uv_cond_destroy(&watchdog->changed);
-        uv_mutex_destroy(&watchdog->lock);
-        free(watchdog);
+        release(watchdog);
         return FM_ERR_NO_MEMORY;
     }
     listen_for(SIGTERM);
@@ -135,7 +177,5 @@ void fm_watchdog_destroy(fm_watchdog *watchdog)
     uv_cond_signal(&watchdog->changed);
     uv_mutex_unlock(&watchdog->lock);
     uv_thread_join(&watchdog->thread);
-    uv_cond_destroy(&watchdog->changed);
-    uv_mutex_destroy(&watchdog->lock);
-    free(watchdog);
+    release(watchdog);
 }

@@ -14,6 +14,7 @@
 #include "server/worlds/conductor.h"
 #include "server/worlds/host.h"
 
+#include <stdatomic.h>
 #include <uv.h>
 
 #define FM_REPLAYS_MAX     64u               // journals that are open as replays at once
@@ -94,7 +95,8 @@ typedef struct fm_hub {
     uint64_t replaced;                     // the epoch of a standby that has; 0: none
     uint64_t ledger_version;               // counts changes of the ledger
     uint64_t start_ns;
-    const char *commit; // of what was built
+    _Atomic uint64_t beats; // counts what the event loop does, for its watchdog
+    const char *commit;     // of what was built
     bool going_down;
     const struct fm_session_events *session_events;
     void (*on_session_gone)(struct fm_hub *hub); // after a session was released
@@ -138,6 +140,12 @@ typedef struct fm_hub {
     fm_ending endings[FM_ENDINGS_MAX];
     uint32_t ending_count;
 } fm_hub;
+
+/// Notes that the event loop moves (server/process/watchdog.h).
+static inline void fm_hub_beat(fm_hub *hub)
+{
+    atomic_fetch_add_explicit(&hub->beats, 1, memory_order_relaxed);
+}
 
 /// @return NULL when there is no such session, or no longer
 fm_session *fm_hub_find_session(const fm_hub *hub, uint64_t number);

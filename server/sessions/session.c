@@ -173,6 +173,7 @@ static void on_closed(void *owner)
 {
     fm_session *session = owner;
     fm_hub *hub = session->hub;
+    fm_hub_beat(hub);
     if (fm_session_is_open(session)) {
         let_go(session, FM_SESSION_GONE, "client disconnected");
     }
@@ -351,6 +352,7 @@ static void drop_input(fm_session *session, size_t size)
 static void on_received(void *owner, const uint8_t *bytes, size_t size)
 {
     fm_session *session = owner;
+    fm_hub_beat(session->hub);
     session->hub->counts.bytes_in += size;
     session->received_ns = fm_clock_now_ns();
     begin_turn(session, session->received_ns);

@@ -9,6 +9,7 @@ Method  a real server; signals, resource limits, a clock that can be set (set_cl
 """
 
 import http.client
+import multiprocessing
 import os
 import resource
 import shlex
@@ -341,6 +342,30 @@ def a_loop_that_stands():
                 server.process.returncode = 0  # expected here
 
 
+def take_processor(processor, seconds):
+    os.sched_setaffinity(0, {processor})
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
+def a_loop_that_is_starved():
+    """It advances, if slowly, and the process goes on: for seconds it gets next to nothing of its processor."""
+    with Server("--loop-stall-s", "1", "--grace-s", "0") as server:
+        good = server.connect()
+        processor = min(os.sched_getaffinity(0))
+        os.sched_setaffinity(server.process.pid, {processor})  # the loop's thread alone
+        os.sched_setscheduler(server.process.pid, os.SCHED_IDLE, os.sched_param(0))
+        others = [multiprocessing.Process(target=take_processor, args=(processor, 6)) for _ in range(4)]
+        for other in others:
+            other.start()
+        while others[0].is_alive():
+            good.call("ping")
+        for other in others:
+            other.join()
+        assert "stands still" not in server.log()
+
+
 # ---- peers that vanish ------------------------------------------------------------------------------
 
 TCP_REPAIR = 19
@@ -377,4 +402,5 @@ def half_open_peers():
 
 if __name__ == "__main__":
     run([a_server_that_stood_still_blames_nobody, a_client_that_stands_still_is_alone_with_it,
-         two_thousand_connections, slow_beginnings, no_descriptors_left, clock_jumps, a_loop_that_stands, half_open_peers])
+         two_thousand_connections, slow_beginnings, no_descriptors_left, clock_jumps, a_loop_that_stands,
+         a_loop_that_is_starved, half_open_peers])
