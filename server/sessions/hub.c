@@ -12,7 +12,8 @@ const uint64_t fm_hub_size_edges[FM_TALLY_EDGES] = {
 };
 const uint64_t fm_hub_tick_edges[FM_TALLY_EDGES] = {1, 2, 3, 5, 10, 20, 50, 100};
 
-fm_session *fm_hub_find_session(const fm_hub *hub, uint64_t number)
+// @return where it is, or the next one
+static uint32_t place_of_session(const fm_hub *hub, uint64_t number)
 {
     uint32_t low = 0, high = hub->session_count;
     while (low < high) {
@@ -23,18 +24,24 @@ fm_session *fm_hub_find_session(const fm_hub *hub, uint64_t number)
             high = middle;
         }
     }
-    bool found = low < hub->session_count && hub->sessions[low]->number == number;
-    return found ? hub->sessions[low] : NULL;
+    return low;
 }
 
+fm_session *fm_hub_find_session(const fm_hub *hub, uint64_t number)
+{
+    uint32_t i = place_of_session(hub, number);
+    bool found = i < hub->session_count && hub->sessions[i]->number == number;
+    return found ? hub->sessions[i] : NULL;
+}
+
+// Aliases are random: their low bits say which chain.
 fm_session *fm_hub_find_session_by_alias(const fm_hub *hub, uint64_t alias)
 {
-    for (uint32_t i = 0; i < hub->session_count; i++) {
-        if (hub->sessions[i]->alias == alias) {
-            return hub->sessions[i];
-        }
+    fm_session *session = hub->by_alias[alias % FM_HUB_ALIAS_HEADS];
+    while (session != NULL && session->alias != alias) {
+        session = session->next_of_alias;
     }
-    return NULL;
+    return session;
 }
 
 static fm_host *find_replay(const fm_hub *hub, uint64_t number)
@@ -79,6 +86,9 @@ bool fm_hub_add_session(fm_hub *hub, fm_session *session)
                     hub->session_count + 1, sizeof(fm_session *))) {
         return false;
     }
+    fm_session **head = &hub->by_alias[session->alias % FM_HUB_ALIAS_HEADS];
+    session->next_of_alias = *head;
+    *head = session;
     hub->sessions[hub->session_count++] = session;
     return true;
 }
@@ -101,14 +111,16 @@ void fm_hub_add_host(fm_hub *hub, fm_host *host)
 
 void fm_hub_drop_session(fm_hub *hub, const fm_session *session)
 {
-    for (uint32_t i = 0; i < hub->session_count; i++) {
-        if (hub->sessions[i] == session) {
-            memmove(&hub->sessions[i], &hub->sessions[i + 1],
-                    (hub->session_count - i - 1) * sizeof(fm_session *));
-            hub->session_count--;
-            return;
-        }
+    fm_session **link = &hub->by_alias[session->alias % FM_HUB_ALIAS_HEADS];
+    while (*link != session) {
+        link = &(*link)->next_of_alias;
     }
+    *link = session->next_of_alias;
+    uint32_t i = place_of_session(hub, session->number);
+    FM_ASSERT(i < hub->session_count && hub->sessions[i] == session);
+    memmove(&hub->sessions[i], &hub->sessions[i + 1],
+            (hub->session_count - i - 1) * sizeof(fm_session *));
+    hub->session_count--;
 }
 
 void fm_hub_drop_host(fm_hub *hub, const fm_host *host)

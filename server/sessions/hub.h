@@ -18,6 +18,7 @@
 #include <uv.h>
 
 #define FM_REPLAYS_MAX     64u               // journals that are open as replays at once
+#define FM_HUB_ALIAS_HEADS 4096u             // of chains of sessions
 #define FM_SCENES_SIZE_MAX ((size_t)1 << 30) // bytes of the cells of all scenes
 
 typedef struct fm_session fm_session;
@@ -112,8 +113,10 @@ typedef struct fm_hub {
 
     fm_session **sessions; // owned array
     uint32_t session_count, session_capacity;
-    uint32_t yield_count; // sessions that wait for their turn
-    fm_host **hosts;      // owned array; state FM_HOST_LIVE
+    fm_session *by_alias[FM_HUB_ALIAS_HEADS];
+    fm_session *yield_first, *yield_last; // sessions that wait for their turn
+    uint32_t yield_count;
+    fm_host **hosts; // owned array; state FM_HOST_LIVE
     uint32_t host_count, host_capacity;
     struct fm_creation *creations; // worlds being made
     uint32_t creation_count;

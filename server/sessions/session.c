@@ -72,9 +72,32 @@ static fm_session *session_create(fm_hub *hub, fm_transport *transport)
     return session;
 }
 
+static void join_yielding(fm_session *session)
+{
+    fm_hub *hub = session->hub;
+    session->before_yielding = hub->yield_last;
+    session->next_yielding = NULL;
+    *(hub->yield_last == NULL ? &hub->yield_first : &hub->yield_last->next_yielding) = session;
+    hub->yield_last = session;
+    hub->yield_count++;
+    session->yields = true;
+}
+
+static void leave_yielding(fm_session *session)
+{
+    fm_hub *hub = session->hub;
+    fm_session *before = session->before_yielding, *next = session->next_yielding;
+    *(before == NULL ? &hub->yield_first : &before->next_yielding) = next;
+    *(next == NULL ? &hub->yield_last : &next->before_yielding) = before;
+    hub->yield_count--;
+    session->yields = false;
+}
+
 static void session_destroy(fm_session *session)
 {
-    session->hub->yield_count -= session->yields;
+    if (session->yields) {
+        leave_yielding(session);
+    }
     session->hub->uploads_size -= session->upload.total + session->download.total;
     fm_addresses_release(&session->hub->addresses, session->address, fm_clock_now_ns());
     if (session->token_held != NULL) {
@@ -261,9 +284,9 @@ static void begin_turn(fm_session *session, uint64_t now_ns)
 static void yield(fm_session *session)
 {
     fm_hub *hub = session->hub;
-    session->yields = true;
+    join_yielding(session);
     session->transport->ops->pause(session->transport);
-    if (hub->yield_count++ == 0) {
+    if (hub->yield_count == 1) {
         hub->on_yield(hub);
     }
 }
@@ -431,19 +454,12 @@ static void try_to_go_on(fm_session *session)
     go_on(session);
 }
 
-// Walks backwards, because sessions that disconnect may be removed at once. Sessions that yield
-// again wait for the next round.
+// Sessions that disconnect may be removed at once. Those that yield again wait for the next round.
 void fm_sessions_take_turns(fm_hub *hub)
 {
-    uint32_t left = hub->yield_count;
-    for (uint32_t i = hub->session_count; i-- > 0 && left > 0;) {
-        fm_session *session = hub->sessions[i];
-        if (!session->yields) {
-            continue;
-        }
-        left--;
-        hub->yield_count--;
-        session->yields = false;
+    for (uint32_t left = hub->yield_count; left > 0 && hub->yield_first != NULL; left--) {
+        fm_session *session = hub->yield_first;
+        leave_yielding(session);
         session->turn_ns = fm_clock_now_ns();
         if (may_go_on(session)) {
             go_on(session);

@@ -71,8 +71,9 @@ typedef struct fm_session_events {
 struct fm_session {
     fm_hub *hub;
     fm_transport *transport;
-    uint64_t number; // counts sessions: for logs and jobs, never sent to clients
-    uint64_t alias;  // its number for the client: random, not 0
+    uint64_t number;           // counts sessions: for logs and jobs, never sent to clients
+    uint64_t alias;            // its number for the client: random, not 0
+    fm_session *next_of_alias; // with the same head in the hub
     fm_session_state state;
     fm_role role;
     fm_seat seat;    // of a player
@@ -91,8 +92,9 @@ struct fm_session {
     size_t message_size; // bytes of it
     uint8_t *input;      // owned; bytes of messages that are not whole yet
     size_t input_size, input_capacity;
-    bool held_up;                // not read from: too many bytes wait for it
-    bool yields;                 // not read from: its turn is over, the next one comes soon
+    bool held_up; // not read from: too many bytes wait for it
+    bool yields;  // not read from: its turn is over, the next one comes soon
+    fm_session *before_yielding, *next_yielding; // in the hub's line
     uint64_t turn_ns, worked_ns; // when its turn began, and when work for it was last done
 
     uint32_t jobs_waiting;
@@ -102,7 +104,7 @@ struct fm_session {
     uint32_t subscription_count;
     uint64_t subscription_last;
     fm_subscription *due_first, *due_last; // subscriptions that are due, in order
-    fm_session *next_due;                  // in the hub's line
+    fm_session *before_due, *next_due;     // in the hub's line
     fm_upload upload;
     bool saving; // world.save is under way
     fm_download download;

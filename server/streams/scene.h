@@ -83,7 +83,8 @@ typedef struct fm_cached_body {
 } fm_cached_body;
 
 struct fm_scene {
-    fm_scene *next; // of the host
+    fm_scene *next, **link; // of the host; what points to this one
+    fm_scene *next_of_team; // with the same head
     fm_host *host;
     uint32_t team;
     uint64_t serial;

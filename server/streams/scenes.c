@@ -13,9 +13,9 @@
 
 fm_scene *fm_scenes_find(const fm_host *host, uint32_t team)
 {
-    fm_scene *scene = host->scenes;
+    fm_scene *scene = host->scenes_by_team[team % FM_HOST_SCENE_HEADS];
     while (scene != NULL && scene->team != team) {
-        scene = scene->next;
+        scene = scene->next_of_team;
     }
     return scene;
 }
@@ -98,6 +98,33 @@ uint64_t fm_scenes_make_stream(void)
     return stream == 0 ? 4 : stream;
 }
 
+static void link_scene(fm_scene *scene)
+{
+    fm_host *host = scene->host;
+    fm_scene **head = &host->scenes_by_team[scene->team % FM_HOST_SCENE_HEADS];
+    scene->next_of_team = *head;
+    *head = scene;
+    scene->next = host->scenes;
+    scene->link = &host->scenes;
+    if (scene->next != NULL) {
+        scene->next->link = &scene->next;
+    }
+    host->scenes = scene;
+}
+
+static void unlink_scene(fm_scene *scene)
+{
+    fm_scene **of_team = &scene->host->scenes_by_team[scene->team % FM_HOST_SCENE_HEADS];
+    while (*of_team != scene) {
+        of_team = &(*of_team)->next_of_team;
+    }
+    *of_team = scene->next_of_team;
+    *scene->link = scene->next;
+    if (scene->next != NULL) {
+        scene->next->link = scene->link;
+    }
+}
+
 static fm_status add_scene(fm_hub *hub, fm_host *host, uint32_t team, fm_scene **out)
 {
     size_t size = fm_scene_size(host);
@@ -110,8 +137,7 @@ static fm_status add_scene(fm_hub *hub, fm_host *host, uint32_t team, fm_scene *
     }
     scene->stream = fm_scenes_make_stream();
     hub->scenes_size += size;
-    scene->next = host->scenes;
-    host->scenes = scene;
+    link_scene(scene);
     *out = scene;
     return FM_OK;
 }
@@ -119,11 +145,7 @@ static fm_status add_scene(fm_hub *hub, fm_host *host, uint32_t team, fm_scene *
 static void remove_scene(fm_hub *hub, fm_scene *scene)
 {
     fm_host *host = scene->host;
-    fm_scene **link = &host->scenes;
-    while (*link != scene) {
-        link = &(*link)->next;
-    }
-    *link = scene->next;
+    unlink_scene(scene);
     hub->scenes_size -= fm_scene_size(host);
     fm_scene_destroy(scene);
 }

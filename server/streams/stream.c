@@ -22,6 +22,7 @@
 
 struct fm_subscription {
     fm_subscription *next_of_scene;
+    fm_subscription **link_of_scene; // that points to this one
     fm_subscription *next_of_session;
     fm_session *session;
     fm_scene *scene;
@@ -284,8 +285,9 @@ static void make_due(fm_subscription *subscription)
     }
     if (session->due_first == NULL) { // it is not in the line yet
         *(hub->due_first == NULL ? &hub->due_first : &hub->due_last->next_due) = session;
-        hub->due_last = session;
+        session->before_due = hub->due_last;
         session->next_due = NULL;
+        hub->due_last = session;
     }
     *(session->due_first == NULL ? &session->due_first : &session->due_last->next_due) =
         subscription;
@@ -297,12 +299,9 @@ static void make_due(fm_subscription *subscription)
 static void leave_line(fm_session *session)
 {
     fm_hub *hub = session->hub;
-    fm_session *before = NULL;
-    for (fm_session *other = hub->due_first; other != session; other = other->next_due) {
-        before = other;
-    }
-    *(before == NULL ? &hub->due_first : &before->next_due) = session->next_due;
-    hub->due_last = hub->due_last == session ? before : hub->due_last;
+    fm_session *before = session->before_due, *next = session->next_due;
+    *(before == NULL ? &hub->due_first : &before->next_due) = next;
+    *(next == NULL ? &hub->due_last : &next->before_due) = before;
 }
 
 // It is due no more, and its session leaves the line when that was its last one.
@@ -343,6 +342,7 @@ static void go_to_the_end(fm_session *session)
     fm_hub *hub = session->hub;
     if (hub->due_last != session) {
         leave_line(session);
+        session->before_due = hub->due_last;
         session->next_due = NULL;
         hub->due_last->next_due = session;
         hub->due_last = session;
@@ -402,13 +402,25 @@ void fm_stream_drained(fm_session *session)
 
 // ---- beginnings and ends ------------------------------------------------------------------------
 
+static void link_to_scene(fm_subscription *subscription)
+{
+    fm_subscription **first = &subscription->scene->subscriptions;
+    subscription->next_of_scene = *first;
+    subscription->link_of_scene = first;
+    if (*first != NULL) {
+        (*first)->link_of_scene = &subscription->next_of_scene;
+    }
+    *first = subscription;
+}
+
+// A scene has thousands of them, which may all end at once.
 static void unlink_from_scene(fm_subscription *subscription)
 {
-    fm_subscription **link = &subscription->scene->subscriptions;
-    while (*link != subscription) {
-        link = &(*link)->next_of_scene;
+    fm_subscription *next = subscription->next_of_scene;
+    *subscription->link_of_scene = next;
+    if (next != NULL) {
+        next->link_of_scene = subscription->link_of_scene;
     }
-    *link = subscription->next_of_scene;
 }
 
 // Those of its token and address are counted with it, so that none has to go through all sessions.
@@ -519,7 +531,6 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
         return status;
     }
     *subscription = (fm_subscription){
-        .next_of_scene = scene->subscriptions,
         .next_of_session = session->subscriptions,
         .session = session,
         .scene = scene,
@@ -536,7 +547,7 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
         .wanted_since = request->since,
         .request = request->number,
     };
-    scene->subscriptions = subscription;
+    link_to_scene(subscription);
     scene->idle_ns = 0;
     session->subscriptions = subscription;
     count_subscriptions(session, 1);

@@ -21,6 +21,7 @@
 #include <stdatomic.h>
 
 #define FM_WORLD_NAME_MAX    64u   // bytes
+#define FM_HOST_SCENE_HEADS  64u   // of chains of views
 #define FM_WATCHES_MAX       4096u // views of one world that are watched at once
 #define FM_HOST_TRACES_MAX   64u   // agents of one world that are followed with debug.subscribe
 #define FM_HOST_QUERIES_MAX  256u  // query jobs of one world, running and waiting
@@ -206,7 +207,8 @@ struct fm_host {
 
     // ---- the event loop's -----------------------------------------------------------------------
     fm_host_state state;
-    fm_scene *scenes;           // views that somebody subscribed to
+    fm_scene *scenes; // views that somebody subscribed to
+    fm_scene *scenes_by_team[FM_HOST_SCENE_HEADS];
     struct fm_shipper *shipper; // how far a standby is (server/streams/shipping.h); NULL: none
 
     // ---- both threads' --------------------------------------------------------------------------

@@ -16,8 +16,10 @@
 #include "proto/protocol.h"
 #include "server/base/config.h"
 
+#ifndef FM_LIVE_CLIENTS_MAX // a test may have more
 #define FM_LIVE_CLIENTS_MAX 8u
-#define FM_LIVE_KNOWN_MAX   32u // numbers remembered of each kind; the latest stay
+#endif
+#define FM_LIVE_KNOWN_MAX 32u // numbers remembered of each kind; the latest stay
 
 // Kinds of numbers in answers, by their keys.
 // X(enumerator, key)
