@@ -31,7 +31,7 @@ bool fm_meter_take(fm_meter *meter, uint64_t amount, uint64_t per_s, uint64_t no
     return true;
 }
 
-// ---- addresses ----------------------------------------------------------------------------------
+// ---- quotas ----------------------------------------------------------------------------------
 
 static uint64_t key_of(const char *peer)
 {
@@ -52,102 +52,102 @@ static uint64_t key_of(const char *peer)
     return key;
 }
 
-static fm_address **head_of(fm_addresses *addresses, uint64_t key)
+static fm_quota **head_of(fm_quotas *quotas, uint64_t key)
 {
-    return &addresses->heads[fm_mix64(key) % FM_ADDRESS_TABLE_SIZE];
+    return &quotas->heads[fm_mix64(key) % FM_QUOTA_TABLE_SIZE];
 }
 
-void fm_addresses_fini(fm_addresses *addresses)
+void fm_quotas_fini(fm_quotas *quotas)
 {
-    for (uint32_t i = 0; i < FM_ADDRESS_TABLE_SIZE; i++) {
-        while (addresses->heads[i] != NULL) {
-            fm_address *address = addresses->heads[i];
-            addresses->heads[i] = address->next;
-            free(address);
+    for (uint32_t i = 0; i < FM_QUOTA_TABLE_SIZE; i++) {
+        while (quotas->heads[i] != NULL) {
+            fm_quota *quota = quotas->heads[i];
+            quotas->heads[i] = quota->next;
+            free(quota);
         }
     }
-    addresses->idle_count = 0;
+    quotas->idle_count = 0;
 }
 
-fm_address *fm_addresses_hold(fm_addresses *addresses, const char *peer)
+fm_quota *fm_quotas_hold_address(fm_quotas *quotas, const char *peer)
 {
-    return fm_addresses_hold_key(addresses, key_of(peer));
+    return fm_quotas_hold(quotas, key_of(peer));
 }
 
-fm_address *fm_addresses_hold_key(fm_addresses *addresses, uint64_t key)
+fm_quota *fm_quotas_hold(fm_quotas *quotas, uint64_t key)
 {
-    fm_address **head = head_of(addresses, key);
-    fm_address *address = *head;
-    while (address != NULL && address->key != key) {
-        address = address->next;
+    fm_quota **head = head_of(quotas, key);
+    fm_quota *quota = *head;
+    while (quota != NULL && quota->key != key) {
+        quota = quota->next;
     }
-    if (address != NULL) {
-        addresses->idle_count -= address->connections == 0;
-        address->connections++;
-        return address;
+    if (quota != NULL) {
+        quotas->idle_count -= quota->connections == 0;
+        quota->connections++;
+        return quota;
     }
-    address = calloc(1, sizeof *address);
-    if (address != NULL) {
-        *address = (fm_address){.next = *head, .key = key, .connections = 1};
-        *head = address;
+    quota = calloc(1, sizeof *quota);
+    if (quota != NULL) {
+        *quota = (fm_quota){.next = *head, .key = key, .connections = 1};
+        *head = quota;
     }
-    return address;
+    return quota;
 }
 
-static void drop(fm_addresses *addresses, fm_address *address)
+static void drop(fm_quotas *quotas, fm_quota *quota)
 {
-    fm_address **link = head_of(addresses, address->key);
-    while (*link != address) {
+    fm_quota **link = head_of(quotas, quota->key);
+    while (*link != quota) {
         link = &(*link)->next;
     }
-    *link = address->next;
-    free(address);
+    *link = quota->next;
+    free(quota);
 }
 
-// Whether an address may be forgotten once it has no connections.
-static bool is_forgiven(const fm_address *address, uint64_t now_ns)
+// Whether one may be forgotten once it has no connections.
+static bool is_forgiven(const fm_quota *quota, uint64_t now_ns)
 {
-    return address->failures.paid_ns <= now_ns && address->openings.paid_ns <= now_ns;
+    return quota->failures.paid_ns <= now_ns && quota->openings.paid_ns <= now_ns;
 }
 
-static void forgive(fm_addresses *addresses, uint64_t now_ns)
+static void forgive(fm_quotas *quotas, uint64_t now_ns)
 {
-    for (uint32_t i = 0; i < FM_ADDRESS_TABLE_SIZE; i++) {
-        for (fm_address *address = addresses->heads[i], *next; address != NULL; address = next) {
-            next = address->next;
-            if (address->connections == 0 && is_forgiven(address, now_ns)) {
-                addresses->idle_count--;
-                drop(addresses, address);
+    for (uint32_t i = 0; i < FM_QUOTA_TABLE_SIZE; i++) {
+        for (fm_quota *quota = quotas->heads[i], *next; quota != NULL; quota = next) {
+            next = quota->next;
+            if (quota->connections == 0 && is_forgiven(quota, now_ns)) {
+                quotas->idle_count--;
+                drop(quotas, quota);
             }
         }
     }
 }
 
-void fm_addresses_release(fm_addresses *addresses, fm_address *address, uint64_t now_ns)
+void fm_quotas_release(fm_quotas *quotas, fm_quota *quota, uint64_t now_ns)
 {
-    FM_ASSERT(address->connections > 0);
-    if (--address->connections > 0) {
+    FM_ASSERT(quota->connections > 0);
+    if (--quota->connections > 0) {
         return;
     }
-    if (addresses->idle_count >= FM_ADDRESSES_IDLE_MAX) {
-        forgive(addresses, now_ns);
+    if (quotas->idle_count >= FM_QUOTAS_IDLE_MAX) {
+        forgive(quotas, now_ns);
     }
-    if (is_forgiven(address, now_ns) || addresses->idle_count >= FM_ADDRESSES_IDLE_MAX) {
-        drop(addresses, address);
+    if (is_forgiven(quota, now_ns) || quotas->idle_count >= FM_QUOTAS_IDLE_MAX) {
+        drop(quotas, quota);
     } else {
-        addresses->idle_count++;
+        quotas->idle_count++;
     }
 }
 
-bool fm_address_may_open(fm_address *address, uint64_t per_s, uint64_t now_ns)
+bool fm_quota_may_open(fm_quota *quota, uint64_t per_s, uint64_t now_ns)
 {
     uint64_t wait_ns;
-    return fm_meter_take(&address->openings, 1, per_s, now_ns, &wait_ns);
+    return fm_meter_take(&quota->openings, 1, per_s, now_ns, &wait_ns);
 }
 
-bool fm_address_may_try(const fm_address *address, uint64_t now_ns, uint64_t *wait_ns)
+bool fm_quota_may_try(const fm_quota *quota, uint64_t now_ns, uint64_t *wait_ns)
 {
-    uint64_t paid_ns = address->failures.paid_ns;
+    uint64_t paid_ns = quota->failures.paid_ns;
     if (paid_ns <= now_ns + WINDOW_NS) {
         return true;
     }
@@ -155,10 +155,10 @@ bool fm_address_may_try(const fm_address *address, uint64_t now_ns, uint64_t *wa
     return false;
 }
 
-void fm_address_failed(fm_address *address, uint64_t per_window, uint64_t now_ns)
+void fm_quota_failed(fm_quota *quota, uint64_t per_window, uint64_t now_ns)
 {
     if (per_window > 0) {
-        fm_meter *failures = &address->failures;
+        fm_meter *failures = &quota->failures;
         uint64_t paid_ns = failures->paid_ns < now_ns ? now_ns : failures->paid_ns;
         failures->paid_ns = paid_ns + WINDOW_NS / per_window;
     }

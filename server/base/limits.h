@@ -1,16 +1,17 @@
-// server/base/limits.h: limits for one client and one address.
+// server/base/limits.h: limits for one client, one address and one token.
 //
 // A meter is a token bucket, kept as a single time: taking n at a rate of r a second moves it by n
 // / r seconds, and while it is more than FM_METER_BURST_S ahead of the clock, nothing more is
 // given. Refused requests are answered with `busy`.
 //
-// Each session has a meter for messages, bytes, orders, queries and edits. Each address counts its
-// connections, has a meter for opening them, and one for wrong tokens: while that is full, no
-// client of this address can log in, with any token, so that guessing is slow. For IPv6 an address
-// is its first 64 bits.
+// Each session has a meter for messages, bytes, orders, queries and edits. A quota is what all
+// connections with one address, or one token, have together. That of an address counts connections
+// and subscriptions, has a meter for opening connections, and one for wrong tokens: while that is
+// full, nobody from there gets in with a token that could be guessed. That of a token counts
+// subscriptions. For IPv6 an address is its first 64 bits.
 //
-// Bounds: an address is kept while it has connections, or while one of its meters is ahead of the
-// clock; of the latter FM_ADDRESSES_IDLE_MAX.
+// Bounds: a quota is kept while it has connections, or while one of its meters is ahead of the
+// clock; of the latter FM_QUOTAS_IDLE_MAX.
 //
 // Threads: the event loop.
 
@@ -18,10 +19,10 @@
 
 #include "core/base/base.h"
 
-#define FM_METER_BURST_S      2u    // seconds' worth that may be taken at once
-#define FM_FAILURE_WINDOW_S   60u   // in which so many wrong tokens are too many
-#define FM_ADDRESSES_IDLE_MAX 4096u // without connections
-#define FM_ADDRESS_TABLE_SIZE 4096u // heads of chains
+#define FM_METER_BURST_S    2u    // seconds' worth that may be taken at once
+#define FM_FAILURE_WINDOW_S 60u   // in which so many wrong tokens are too many
+#define FM_QUOTAS_IDLE_MAX  4096u // without connections
+#define FM_QUOTA_TABLE_SIZE 4096u // heads of chains
 
 // X(enumerator, config key, what is counted)
 #define FM_METER_LIST(X)                                                                           \
@@ -50,39 +51,40 @@ typedef struct fm_meter {
 bool fm_meter_take(fm_meter *meter, uint64_t amount, uint64_t per_s, uint64_t now_ns,
                    uint64_t *wait_ns);
 
-typedef struct fm_address {
-    struct fm_address *next;
+// Of one address, or one token.
+typedef struct fm_quota {
+    struct fm_quota *next;
     uint64_t key;
     uint32_t connections;
     uint32_t subscriptions; // of all of them; for its users to count
     fm_meter openings;      // of connections
     fm_meter failures;      // wrong tokens
-} fm_address;
+} fm_quota;
 
-// Zeroed: empty.
-typedef struct fm_addresses {
-    fm_address *heads[FM_ADDRESS_TABLE_SIZE];
+// Those of addresses, or those of tokens. Zeroed: empty.
+typedef struct fm_quotas {
+    fm_quota *heads[FM_QUOTA_TABLE_SIZE];
     uint32_t idle_count;
-} fm_addresses;
+} fm_quotas;
 
-void fm_addresses_fini(fm_addresses *addresses);
+void fm_quotas_fini(fm_quotas *quotas);
 
-/// A connection from an address as text. Ends with fm_addresses_release().
-/// @return NULL when out of memory
-fm_address *fm_addresses_hold(fm_addresses *addresses, const char *peer);
+/// A connection with this number in common with others, such as a token's. Ends with
+/// fm_quotas_release(). @return NULL when out of memory
+fm_quota *fm_quotas_hold(fm_quotas *quotas, uint64_t key);
 
-/// The same for another number that connections have in common, in a table of their own.
-fm_address *fm_addresses_hold_key(fm_addresses *addresses, uint64_t key);
+/// The same for a connection from an address, as text.
+fm_quota *fm_quotas_hold_address(fm_quotas *quotas, const char *peer);
 
-/// @param now_ns  addresses whose connections and wrong tokens are long ago are forgotten
-void fm_addresses_release(fm_addresses *addresses, fm_address *address, uint64_t now_ns);
+/// @param now_ns  those whose connections and wrong tokens are long ago are forgotten
+void fm_quotas_release(fm_quotas *quotas, fm_quota *quota, uint64_t now_ns);
 
 /// Whether an address may open the connection for which it was held.
 /// @param per_s  connections a second; 0: no limit
-bool fm_address_may_open(fm_address *address, uint64_t per_s, uint64_t now_ns);
+bool fm_quota_may_open(fm_quota *quota, uint64_t per_s, uint64_t now_ns);
 
 /// Whether an address may try a token. @param wait_ns  as in fm_meter_take()
-bool fm_address_may_try(const fm_address *address, uint64_t now_ns, uint64_t *wait_ns);
+bool fm_quota_may_try(const fm_quota *quota, uint64_t now_ns, uint64_t *wait_ns);
 
 /// Notes a wrong token. @param per_window  how many are too many; 0: never
-void fm_address_failed(fm_address *address, uint64_t per_window, uint64_t now_ns);
+void fm_quota_failed(fm_quota *quota, uint64_t per_window, uint64_t now_ns);

@@ -226,7 +226,7 @@ fm_status fm_take_hello(fm_session *session, const fm_request *request, char *er
     }
     uint64_t now_ns = fm_clock_now_ns(), wait_ns;
     const fm_value *token = &request->values[FM_FIELD_TOKEN];
-    if (!fm_address_may_try(session->address, now_ns, &wait_ns) &&
+    if (!fm_quota_may_try(session->address_quota, now_ns, &wait_ns) &&
         !is_beyond_guessing(session, request)) {
         snprintf(error, FM_ERROR_TEXT_SIZE,
                  "too many wrong tokens from this address; again in %llu s",
@@ -238,8 +238,8 @@ fm_status fm_take_hello(fm_session *session, const fm_request *request, char *er
     if (!take_role(session, request)) {
         session->hub->counts.wrong_tokens++;
         if (token->size > 0) { // a client without a token does not guess
-            fm_address_failed(session->address, session->hub->config->auth_failures_per_minute,
-                              now_ns);
+            fm_quota_failed(session->address_quota, session->hub->config->auth_failures_per_minute,
+                            now_ns);
         }
         fm_request_refuse(session, request, FM_ERR_DENIED, "the token is missing or wrong");
         fm_session_finish(session, "wrong token");

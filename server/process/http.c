@@ -39,7 +39,7 @@ struct connection {
     struct connection *next, **link; // of all
     fm_http *http;
     fm_transport *inner;
-    fm_address *address;
+    fm_quota *quota;
     fm_ws *ws; // NULL: none yet
     enum state state;
     bool answered;    // at least once
@@ -59,7 +59,7 @@ struct fm_http {
     fm_proxies *proxies;  // owned; before TLS; NULL: it does not listen yet
     fm_accept_fn *accept; // NULL: there are no WebSockets, this port is the operators'
     fm_tcp_listener *listener;
-    fm_addresses addresses; // those who are connected
+    fm_quotas address_quotas; // those who are connected
     fm_http_pages *pages;
     struct connection *connections;
     uint32_t connection_count;
@@ -375,7 +375,7 @@ static void on_closed(void *owner)
         connection->next->link = connection->link;
     }
     http->connection_count--;
-    fm_addresses_release(&http->addresses, connection->address, fm_clock_now_ns());
+    fm_quotas_release(&http->address_quotas, connection->quota, fm_clock_now_ns());
     drop_input(connection);
     free(connection);
 }
@@ -386,7 +386,7 @@ static const fm_transport_events inner_events = {
     .closed = on_closed,
 };
 
-static bool is_full(const fm_http *http, const fm_address *address)
+static bool is_full(const fm_http *http, const fm_quota *address)
 {
     const fm_config *config = http->hub->config;
     return http->connection_count >= config->http_connections_max ||
@@ -420,9 +420,9 @@ void fm_http_accept(void *context, fm_transport *inner)
 {
     fm_http *http = context;
     uint64_t now_ns = fm_clock_now_ns();
-    fm_address *address = fm_addresses_hold(&http->addresses, inner->peer);
-    bool too_fast = address != NULL &&
-                    !fm_address_may_open(address, http->hub->config->rate_connections, now_ns);
+    fm_quota *address = fm_quotas_hold_address(&http->address_quotas, inner->peer);
+    bool too_fast =
+        address != NULL && !fm_quota_may_open(address, http->hub->config->rate_connections, now_ns);
     bool is_refused = address != NULL && (too_fast || is_full(http, address));
     struct connection *connection =
         address == NULL || is_refused ? NULL : calloc(1, sizeof *connection);
@@ -431,14 +431,14 @@ void fm_http_accept(void *context, fm_transport *inner)
     }
     if (connection == NULL) {
         if (address != NULL) {
-            fm_addresses_release(&http->addresses, address, now_ns);
+            fm_quotas_release(&http->address_quotas, address, now_ns);
         }
         inner->ops->close(inner);
         return;
     }
     connection->http = http;
     connection->inner = inner;
-    connection->address = address;
+    connection->quota = address;
     connection->since_ns = connection->progress_ns = now_ns;
     inner->events = &inner_events;
     inner->owner = connection;
@@ -620,7 +620,7 @@ void fm_http_destroy(fm_http *http)
         fm_proxies_destroy(http->proxies);
         fm_tls_destroy(http->tls);
         fm_http_pages_destroy(http->pages);
-        fm_addresses_fini(&http->addresses);
+        fm_quotas_fini(&http->address_quotas);
         free(http);
     }
 }

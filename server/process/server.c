@@ -725,8 +725,8 @@ static void server_fini(struct server *server)
     fm_tokens_fini(&server->hub.tokens);
     sodium_memzero(&server->hub.resume_key, sizeof server->hub.resume_key);
     sodium_memzero(&server->hub.secrets, sizeof server->hub.secrets);
-    fm_addresses_fini(&server->hub.addresses);
-    fm_addresses_fini(&server->hub.tokens_held);
+    fm_quotas_fini(&server->hub.address_quotas);
+    fm_quotas_fini(&server->hub.token_quotas);
     free(server->hub.hosts);
     free(server->hub.sessions);
     uv_loop_close(&server->loop);

@@ -136,9 +136,9 @@ typedef struct fm_hub {
     fm_issuance issuance;
     struct fm_ledger *ledger; // tokens and keys on the disk; NULL: none
     fm_resume_key resume_key;
-    fm_secrets secrets; // of the cluster; none: resume tokens are good here alone
-    fm_addresses addresses;
-    fm_addresses tokens_held; // by tokens, of sessions that have subscribed
+    fm_secrets secrets;       // of the cluster; none: resume tokens are good here alone
+    fm_quotas address_quotas; // of all sessions
+    fm_quotas token_quotas;   // of those that have subscribed
     fm_hub_counts counts;
     fm_ending endings[FM_ENDINGS_MAX];
     uint32_t ending_count;

@@ -99,9 +99,9 @@ static void session_destroy(fm_session *session)
         leave_yielding(session);
     }
     session->hub->uploads_size -= session->upload.total + session->download.total;
-    fm_addresses_release(&session->hub->addresses, session->address, fm_clock_now_ns());
-    if (session->token_held != NULL) {
-        fm_addresses_release(&session->hub->tokens_held, session->token_held, fm_clock_now_ns());
+    fm_quotas_release(&session->hub->address_quotas, session->address_quota, fm_clock_now_ns());
+    if (session->token_quota != NULL) {
+        fm_quotas_release(&session->hub->token_quotas, session->token_quota, fm_clock_now_ns());
     }
     free(session->upload.bytes);
     free(session->download.bytes);
@@ -109,7 +109,7 @@ static void session_destroy(fm_session *session)
     free(session);
 }
 
-static bool is_full(const fm_hub *hub, const fm_address *address)
+static bool is_full(const fm_hub *hub, const fm_quota *address)
 {
     const fm_config *config = hub->config;
     return hub->going_down || hub->session_count >= config->sessions_max ||
@@ -133,23 +133,23 @@ void fm_session_accept(void *context, fm_transport *transport)
 {
     fm_hub *hub = context;
     uint64_t now_ns = fm_clock_now_ns();
-    fm_address *address = fm_addresses_hold(&hub->addresses, transport->peer);
+    fm_quota *address = fm_quotas_hold_address(&hub->address_quotas, transport->peer);
     bool too_fast =
-        address != NULL && !fm_address_may_open(address, hub->config->rate_connections, now_ns);
+        address != NULL && !fm_quota_may_open(address, hub->config->rate_connections, now_ns);
     if (address == NULL || too_fast || is_full(hub, address)) {
         if (address != NULL) {
-            fm_addresses_release(&hub->addresses, address, now_ns);
+            fm_quotas_release(&hub->address_quotas, address, now_ns);
         }
         turn_away(hub, transport, too_fast);
         return;
     }
     fm_session *session = session_create(hub, transport);
     if (session == NULL) {
-        fm_addresses_release(&hub->addresses, address, now_ns);
+        fm_quotas_release(&hub->address_quotas, address, now_ns);
         transport->ops->close(transport);
         return;
     }
-    session->address = address;
+    session->address_quota = address;
     if (!fm_hub_add_session(hub, session)) {
         session_destroy(session);
         transport->ops->close(transport);

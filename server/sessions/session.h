@@ -84,8 +84,8 @@ struct fm_session {
     bool is_vouched; // another node knows that token, and this one does not: it came with a ticket
     uint64_t vouched_until_s; // Unix time; tickets for it end then
 
-    fm_address *address;
-    fm_address *token_held; // of all sessions with its token; NULL: it has not subscribed yet
+    fm_quota *address_quota; // of all sessions from its address
+    fm_quota *token_quota;   // of all sessions with its token; NULL: it has not subscribed yet
     fm_meter meters[FM_METER_COUNT];
 
     fm_scanner scanner;

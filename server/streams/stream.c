@@ -427,9 +427,9 @@ static void unlink_from_scene(fm_subscription *subscription)
 static void count_subscriptions(fm_session *session, int32_t more)
 {
     session->subscription_count += (uint32_t)more;
-    session->address->subscriptions += (uint32_t)more;
-    if (session->token_held != NULL) {
-        session->token_held->subscriptions += (uint32_t)more;
+    session->address_quota->subscriptions += (uint32_t)more;
+    if (session->token_quota != NULL) {
+        session->token_quota->subscriptions += (uint32_t)more;
     }
 }
 
@@ -482,20 +482,20 @@ static void lose(fm_subscription *subscription)
 }
 
 // From the first subscription on. Tokens have the same key once in a billion billions.
-static bool hold_token(fm_session *session)
+static bool hold_token_quota(fm_session *session)
 {
     uint64_t key;
     memcpy(&key, session->token_hash, sizeof key);
-    if (session->has_token && session->token_held == NULL) {
-        session->token_held = fm_addresses_hold_key(&session->hub->tokens_held, key);
+    if (session->has_token && session->token_quota == NULL) {
+        session->token_quota = fm_quotas_hold(&session->hub->token_quotas, key);
     }
-    return !session->has_token || session->token_held != NULL;
+    return !session->has_token || session->token_quota != NULL;
 }
 
 // Many sessions of one player count once.
 static bool has_too_many(const fm_session *session)
 {
-    const fm_address *token = session->token_held, *address = session->address;
+    const fm_quota *token = session->token_quota, *address = session->address_quota;
     uint64_t token_max = session->hub->config->subscriptions_per_token_max;
     uint64_t address_max = session->hub->config->subscriptions_per_address_max;
     return session->subscription_count == FM_SESSION_SUBSCRIPTIONS_MAX ||
@@ -505,7 +505,7 @@ static bool has_too_many(const fm_session *session)
 
 fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *request)
 {
-    if (!hold_token(session)) {
+    if (!hold_token_quota(session)) {
         return FM_ERR_NO_MEMORY;
     }
     if (has_too_many(session)) {

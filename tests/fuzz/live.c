@@ -534,8 +534,8 @@ void fm_live_end(void)
     end_conductor(live.hub.conductor);
     end_conductor(live.hub.replayer);
     fm_tokens_fini(&live.hub.tokens);
-    fm_addresses_fini(&live.hub.addresses);
-    fm_addresses_fini(&live.hub.tokens_held);
+    fm_quotas_fini(&live.hub.address_quotas);
+    fm_quotas_fini(&live.hub.token_quotas);
     free(live.hub.hosts);
     free(live.hub.sessions);
     FM_ASSERT(!uv_loop_alive(&empty_loop));

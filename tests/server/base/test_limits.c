@@ -61,7 +61,7 @@ static void test_large_takings_wait_for_the_whole_burst(void **state)
 static void test_addresses_are_told_apart(void **state)
 {
     (void)state;
-    static fm_addresses addresses;
+    static fm_quotas quotas;
     static const struct {
         const char *a, *b;
         bool same;
@@ -75,83 +75,83 @@ static void test_addresses_are_told_apart(void **state)
         {"", "", true},
     };
     for (size_t i = 0; i < FM_COUNT_OF(pairs); i++) {
-        fm_address *a = fm_addresses_hold(&addresses, pairs[i].a);
-        fm_address *b = fm_addresses_hold(&addresses, pairs[i].b);
+        fm_quota *a = fm_quotas_hold_address(&quotas, pairs[i].a);
+        fm_quota *b = fm_quotas_hold_address(&quotas, pairs[i].b);
         assert_int_equal(a == b, pairs[i].same);
         assert_int_equal(a->connections, pairs[i].same ? 2 : 1);
-        fm_addresses_release(&addresses, a, 0);
-        fm_addresses_release(&addresses, b, 0);
+        fm_quotas_release(&quotas, a, 0);
+        fm_quotas_release(&quotas, b, 0);
     }
-    for (uint32_t i = 0; i < FM_ADDRESS_TABLE_SIZE; i++) {
-        assert_null(addresses.heads[i]);
+    for (uint32_t i = 0; i < FM_QUOTA_TABLE_SIZE; i++) {
+        assert_null(quotas.heads[i]);
     }
 }
 
 static void test_wrong_tokens_lock_an_address_out_for_a_while(void **state)
 {
     (void)state;
-    static fm_addresses addresses;
+    static fm_quotas quotas;
     uint64_t now_ns = 1000 * FM_NS_PER_S, wait_ns = 0;
-    fm_address *address = fm_addresses_hold(&addresses, "10.0.0.1");
+    fm_quota *quota = fm_quotas_hold_address(&quotas, "10.0.0.1");
     for (uint32_t i = 0; i < 20; i++) {
-        assert_true(fm_address_may_try(address, now_ns, &wait_ns));
-        fm_address_failed(address, 20, now_ns);
+        assert_true(fm_quota_may_try(quota, now_ns, &wait_ns));
+        fm_quota_failed(quota, 20, now_ns);
     }
-    fm_address_failed(address, 20, now_ns);
-    assert_false(fm_address_may_try(address, now_ns, &wait_ns));
+    fm_quota_failed(quota, 20, now_ns);
+    assert_false(fm_quota_may_try(quota, now_ns, &wait_ns));
     // Disconnecting does not help.
-    fm_addresses_release(&addresses, address, now_ns);
-    address = fm_addresses_hold(&addresses, "10.0.0.1");
-    assert_false(fm_address_may_try(address, now_ns, &wait_ns));
-    assert_true(fm_address_may_try(address, now_ns + wait_ns, &wait_ns));
-    fm_addresses_release(&addresses, address, now_ns + 200 * FM_NS_PER_S);
-    assert_int_equal(addresses.idle_count, 0);
-    fm_addresses_fini(&addresses);
+    fm_quotas_release(&quotas, quota, now_ns);
+    quota = fm_quotas_hold_address(&quotas, "10.0.0.1");
+    assert_false(fm_quota_may_try(quota, now_ns, &wait_ns));
+    assert_true(fm_quota_may_try(quota, now_ns + wait_ns, &wait_ns));
+    fm_quotas_release(&quotas, quota, now_ns + 200 * FM_NS_PER_S);
+    assert_int_equal(quotas.idle_count, 0);
+    fm_quotas_fini(&quotas);
 }
 
 static void test_connections_come_at_the_rate(void **state)
 {
     (void)state;
-    static fm_addresses addresses;
+    static fm_quotas quotas;
     uint64_t now_ns = FM_NS_PER_S;
     uint32_t opened = 0;
     for (uint32_t i = 0; i < 1000; i++) { // for ten seconds, one after the other
-        fm_address *address = fm_addresses_hold(&addresses, "10.0.0.1");
-        opened += fm_address_may_open(address, 5, now_ns);
-        fm_addresses_release(&addresses, address, now_ns); // disconnecting does not help
+        fm_quota *quota = fm_quotas_hold_address(&quotas, "10.0.0.1");
+        opened += fm_quota_may_open(quota, 5, now_ns);
+        fm_quotas_release(&quotas, quota, now_ns); // disconnecting does not help
         now_ns += FM_NS_PER_S / 100;
     }
     assert_in_range(opened, 5 * 10, 5 * (10 + FM_METER_BURST_S));
-    fm_address *other = fm_addresses_hold(&addresses, "10.0.0.2");
-    assert_true(fm_address_may_open(other, 5, now_ns));
-    assert_true(fm_address_may_open(other, 0, now_ns)); // no limit
-    fm_addresses_release(&addresses, other, now_ns + FM_NS_PER_S);
-    assert_int_equal(addresses.idle_count, 1); // the first one, which is ahead of the clock
-    fm_addresses_fini(&addresses);
+    fm_quota *other = fm_quotas_hold_address(&quotas, "10.0.0.2");
+    assert_true(fm_quota_may_open(other, 5, now_ns));
+    assert_true(fm_quota_may_open(other, 0, now_ns)); // no limit
+    fm_quotas_release(&quotas, other, now_ns + FM_NS_PER_S);
+    assert_int_equal(quotas.idle_count, 1); // the first one, which is ahead of the clock
+    fm_quotas_fini(&quotas);
 }
 
 // Many addresses that guess tokens do not make the table grow without limit.
 static void test_idle_addresses_are_bounded(void **state)
 {
     (void)state;
-    static fm_addresses addresses;
+    static fm_quotas quotas;
     uint64_t now_ns = FM_NS_PER_S;
-    for (uint32_t i = 0; i < 3 * FM_ADDRESSES_IDLE_MAX; i++) {
+    for (uint32_t i = 0; i < 3 * FM_QUOTAS_IDLE_MAX; i++) {
         char peer[32];
         snprintf(peer, sizeof peer, "10.%u.%u.%u", i >> 16, i >> 8 & 255, i & 255);
-        fm_address *address = fm_addresses_hold(&addresses, peer);
-        fm_address_failed(address, 20, now_ns);
-        fm_addresses_release(&addresses, address, now_ns);
-        assert_true(addresses.idle_count <= FM_ADDRESSES_IDLE_MAX);
+        fm_quota *quota = fm_quotas_hold_address(&quotas, peer);
+        fm_quota_failed(quota, 20, now_ns);
+        fm_quotas_release(&quotas, quota, now_ns);
+        assert_true(quotas.idle_count <= FM_QUOTAS_IDLE_MAX);
     }
-    assert_int_equal(addresses.idle_count, FM_ADDRESSES_IDLE_MAX);
+    assert_int_equal(quotas.idle_count, FM_QUOTAS_IDLE_MAX);
     // Once their failures have expired there is room again.
     now_ns += 100 * FM_NS_PER_S;
-    fm_address *address = fm_addresses_hold(&addresses, "11.0.0.1");
-    fm_address_failed(address, 20, now_ns);
-    fm_addresses_release(&addresses, address, now_ns);
-    assert_int_equal(addresses.idle_count, 1);
-    fm_addresses_fini(&addresses);
+    fm_quota *quota = fm_quotas_hold_address(&quotas, "11.0.0.1");
+    fm_quota_failed(quota, 20, now_ns);
+    fm_quotas_release(&quotas, quota, now_ns);
+    assert_int_equal(quotas.idle_count, 1);
+    fm_quotas_fini(&quotas);
 }
 
 int main(void)
