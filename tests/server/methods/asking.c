@@ -112,3 +112,13 @@ void ask(fm_method method)
     ask_as(ADMIN, method);
     all_are_answered(method);
 }
+
+void make_open_world(uint32_t side)
+{
+    put_text(FM_FIELD_NAME, "arena");
+    put_text(FM_FIELD_GENERATOR, "open");
+    put_uint(FM_FIELD_WIDTH, side);
+    put_uint(FM_FIELD_HEIGHT, side);
+    put_true(FM_FIELD_PAUSED);
+    ask(FM_METHOD_WORLD_CREATE);
+}

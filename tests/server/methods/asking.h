@@ -33,5 +33,8 @@ void none_is_answered(fm_method method);
 /// One request of ADMIN, and its answer.
 void ask(fm_method method);
 
-/// The same for a request that must be refused, or wait.
+/// ADMIN makes a paused world, a square of open ground: fm_live_hub()->host_last.
+void make_open_world(uint32_t side);
+
+/// As ask(), for a request that must be refused, or wait.
 void ask_in_vain(fm_method method);

@@ -45,12 +45,7 @@ static void begin(const fm_config *config)
     fm_live_connect(ADMIN);
     put_uint(FM_FIELD_PROTOCOL, FM_PROTOCOL_NUMBER);
     ask(FM_METHOD_HELLO);
-    put_text(FM_FIELD_NAME, "arena");
-    put_text(FM_FIELD_GENERATOR, "open");
-    put_uint(FM_FIELD_WIDTH, SIDE);
-    put_uint(FM_FIELD_HEIGHT, SIDE);
-    put_true(FM_FIELD_PAUSED);
-    ask(FM_METHOD_WORLD_CREATE);
+    make_open_world(SIDE);
 }
 
 // Asks for costs in one corner to the opposite one. @return nanoseconds until they are known

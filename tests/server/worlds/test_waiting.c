@@ -65,12 +65,7 @@ static void begin(void)
     fm_failing_disk_set(UINT64_MAX);
     fm_live_begin(&scene.config, &scene.worlds);
     come(ADMIN);
-    put_text(FM_FIELD_NAME, "arena");
-    put_text(FM_FIELD_GENERATOR, "open");
-    put_uint(FM_FIELD_WIDTH, SIDE);
-    put_uint(FM_FIELD_HEIGHT, SIDE);
-    put_true(FM_FIELD_PAUSED);
-    ask(FM_METHOD_WORLD_CREATE);
+    make_open_world(SIDE);
     scene.world = fm_live_hub()->host_last;
 }
 
