@@ -9,6 +9,9 @@
 static const char *const names[] = {
     "sessions_max",
     "sessions_per_address_max",
+    "http_connections_max",
+    "subscriptions_per_token_max",
+    "subscriptions_per_address_max",
     "auth_failures_per_minute",
     "rate_connections",
     "rate_messages",

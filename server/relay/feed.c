@@ -32,6 +32,7 @@ struct view {
     bool sight, motion;         // asked for
     bool had_sight, had_motion; // when it was subscribed to last
     uint64_t more_ns;           // more than that was refused: not asked for before this time
+    fm_status more_status;      // why
     fm_job *job;                // that is not answered yet; owned; NULL: none
     bool wanted;                // to be subscribed to
     uint64_t request;           // subscribe that is not answered yet; UINT64_MAX: none
@@ -414,6 +415,7 @@ static void ask_as_before(fm_feed *feed, struct view *view, const fm_client_erro
         view->sight = view->had_sight;
         view->motion = view->had_motion;
         view->more_ns = fm_clock_now_ns() + MORE_AGAIN_NS;
+        view->more_status = error->status;
         ask_again(feed, view, error->message);
     }
 }
@@ -622,7 +624,7 @@ static void watch(fm_feed *feed, fm_job *job)
     }
     bool is_more = (sight && !view->sight) || (motion && !view->motion);
     if (is_more && fm_clock_now_ns() < view->more_ns) { // or the view would never go on as it was
-        job->status = FM_ERR_NO_MEMORY;
+        job->status = view->more_status;
         fm_stream_watched(feed->hub, job);
         fm_job_destroy(job);
         return;

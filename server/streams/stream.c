@@ -719,6 +719,8 @@ static void refuse(const fm_subscription *subscription, fm_status status)
     if (status == FM_ERR_NO_TEAM) {
         snprintf(error, sizeof error, "team %u: %s", subscription->scene->team,
                  fm_status_text(status));
+    } else if (status == FM_ERR_LIMIT && subscription->session->hub->relay != NULL) {
+        snprintf(error, sizeof error, "this relay may not have more of its server now");
     } else if (status == FM_ERR_LIMIT) {
         snprintf(error, sizeof error, "a world shows %u views at most", FM_WATCHES_MAX);
     }

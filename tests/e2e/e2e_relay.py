@@ -460,6 +460,59 @@ def changing_its_mind():
             same(View(server, world=world, team=1), faithful)
 
 
+def more_is_refused():
+    """Who wants sight in addition, when the relay's server has no room for that, is told so; who wants motion gets it
+    later. The others have the view as it was once there is room, and then also who asks again."""
+    source = random.Random(seed())
+    with tempfile.TemporaryDirectory() as folder:
+        settings = os.path.join(folder, "settings.yaml")
+
+        def allow(count):
+            with open(settings, "w") as file:
+                file.write(f"subscriptions_per_token_max: {count}\n")
+
+        allow(2)
+        with Server("--config", settings, environment=TOKENS) as server:
+            admin = connect(server)
+            world, agents = make_war(admin, source)
+            with Server("--relay-of", f"127.0.0.1:{server.port}", "--relay-token-file", token_file(folder),
+                        environment=TOKENS) as relay:
+                until(lambda: knows(relay, world), "the world")
+                view, direct = View(relay, world=world).at(0), View(server, world=world)  # with one token
+                allow(1)
+                server.process.send_signal(signal.SIGHUP)
+                until(lambda: "setting changed key=subscriptions_per_token_max" in server.log(), server.log)
+                greedy = connect(relay, LOOKER)
+                greedy.call("subscribe", world=world, motion=True)
+                assert greedy.refused("subscribe", world=world, sight=True) == "limit"
+                direct.client.close()
+                play(admin, source, world, agents)
+                view.at(1)
+                until(lambda: goes_through(greedy, world=world, sight=True), relay.log)
+                until(lambda: moves(admin, source, world, agents, greedy), relay.log)
+                allow(2)
+                server.process.send_signal(signal.SIGHUP)
+                until(lambda: server.log().count("setting changed key=subscriptions_per_token_max") == 2, server.log)
+                direct = View(server, world=world).at(view.pump().tick)
+                until(lambda: direct.state() == view.pump().state(), lambda: f"tick {direct.tick}: {view.tick}")
+
+
+def moves(admin, source, world, agents, client):
+    """A tick. Whether the client has been told how agents move."""
+    play(admin, source, world, agents)
+    client.call("ping")
+    return any("motion" in params for name, params in client.notifications if name in ("keyframe", "delta"))
+
+
+def goes_through(client, **params):
+    try:
+        return client.call("subscribe", **params)
+    except RequestError as error:
+        assert error.name == "limit", error
+        time.sleep(0.2)
+        return False
+
+
 def over_tls():
     """The server that is relayed speaks TLS: its certificate must be the trusted one."""
     source = random.Random(seed())
@@ -489,4 +542,5 @@ def over_tls():
             assert "certificate" in wary.log(), wary.log()
 
 
-run([relaying, delayed, besides_the_picture, little_room, coming_back, limits_that_pass, changing_its_mind, over_tls])
+run([relaying, delayed, besides_the_picture, little_room, coming_back, limits_that_pass, changing_its_mind,
+     more_is_refused, over_tls])
