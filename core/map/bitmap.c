@@ -51,6 +51,40 @@ void fm_bitmap_clear(fm_bitmap *bitmap)
     }
 }
 
+static void check_rect(const fm_bitmap *bitmap, const fm_rect *rect)
+{
+    FM_ASSERT(rect->width >= 1 && rect->x < bitmap->width &&
+              rect->width <= bitmap->width - rect->x);
+    FM_ASSERT(rect->y < bitmap->height && rect->height <= bitmap->height - rect->y);
+}
+
+void fm_bitmap_fill(fm_bitmap *bitmap, fm_rect rect, bool value)
+{
+    check_rect(bitmap, &rect);
+    uint32_t x_last = rect.x + rect.width - 1;
+    for (uint32_t y = rect.y; y < rect.y + rect.height; y++) {
+        uint64_t *row = fm_bitmap_row(bitmap, (int32_t)y);
+        for (uint32_t word = rect.x >> 6; word <= x_last >> 6; word++) {
+            uint64_t mask = fm_bitmap_span(word, rect.x, x_last);
+            row[word] = value ? row[word] | mask : row[word] & ~mask;
+        }
+    }
+}
+
+bool fm_bitmap_any(const fm_bitmap *bitmap, fm_rect rect)
+{
+    check_rect(bitmap, &rect);
+    uint32_t x_last = rect.x + rect.width - 1;
+    uint64_t any = 0;
+    for (uint32_t y = rect.y; y < rect.y + rect.height && any == 0; y++) {
+        const uint64_t *row = fm_bitmap_row(bitmap, (int32_t)y);
+        for (uint32_t word = rect.x >> 6; word <= x_last >> 6; word++) {
+            any |= row[word] & fm_bitmap_span(word, rect.x, x_last);
+        }
+    }
+    return any != 0;
+}
+
 uint64_t fm_bitmap_count(const fm_bitmap *bitmap)
 {
     uint32_t word_count = (bitmap->width + 63) / 64;

@@ -41,6 +41,12 @@ void fm_bitmap_copy(fm_bitmap *to, const fm_bitmap *from);
 /// Sets every bit inside the map to zero; the margin stays.
 void fm_bitmap_clear(fm_bitmap *bitmap);
 
+/// Gives all bits of a rectangle, which lies inside the map (asserted), the same value.
+void fm_bitmap_fill(fm_bitmap *bitmap, fm_rect rect, bool value);
+
+/// Whether any bit of such a rectangle is 1.
+bool fm_bitmap_any(const fm_bitmap *bitmap, fm_rect rect);
+
 /// Number of bits that are 1 inside the map.
 uint64_t fm_bitmap_count(const fm_bitmap *bitmap);
 
@@ -66,6 +72,19 @@ static inline void fm_bitmap_reset(fm_bitmap *bitmap, fm_cell cell)
 {
     uint32_t x = fm_cell_x(cell);
     fm_bitmap_row(bitmap, (int32_t)fm_cell_y(cell))[x >> 6] &= ~((uint64_t)1 << (x & 63));
+}
+
+/// The bits of a row's word that belong to the columns x_first..x_last, some of which it has.
+static inline uint64_t fm_bitmap_span(uint32_t word, uint32_t x_first, uint32_t x_last)
+{
+    uint64_t mask = UINT64_MAX;
+    if (word == x_first >> 6) {
+        mask &= UINT64_MAX << (x_first & 63);
+    }
+    if (word == x_last >> 6) {
+        mask &= UINT64_MAX >> (63 - (x_last & 63));
+    }
+    return mask;
 }
 
 /// The 3 x 3 bits around a cell inside the map: bit (dy + 1) * 3 + (dx + 1).

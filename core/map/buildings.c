@@ -92,11 +92,6 @@ fm_building fm_buildings_take(fm_buildings *buildings, uint32_t id)
 
 // ---- what a team has seen -----------------------------------------------------------------------
 
-static bool covers(const fm_rect *rect, fm_cell cell)
-{
-    return fm_cell_x(cell) - rect->x < rect->width && fm_cell_y(cell) - rect->y < rect->height;
-}
-
 // Index at which the building of that id is, or would be inserted.
 static uint32_t place_of(const fm_buildings_seen *seen, uint32_t id)
 {
@@ -112,26 +107,78 @@ static uint32_t place_of(const fm_buildings_seen *seen, uint32_t id)
     return first;
 }
 
+// Notes the cells of the building that has just joined the list. Without memory for the bitmap any
+// cell may be one, until the list is empty again.
+static void cover(fm_buildings_seen *seen, const fm_buildings *buildings, const fm_rect *rect)
+{
+    fm_bitmap *covered = &seen->covered;
+    bool is_first = seen->count == 1;
+    if (covered->words == NULL &&
+        (!is_first || fm_bitmap_init(covered, buildings->width, buildings->height, false,
+                                     buildings->memory) != FM_OK)) {
+        return;
+    }
+    seen->overlaps = !is_first && (seen->overlaps || fm_bitmap_any(covered, *rect));
+    fm_bitmap_fill(covered, *rect, true);
+}
+
+static bool meet(const fm_rect *a, const fm_rect *b)
+{
+    return a->x < b->x + b->width && b->x < a->x + a->width && a->y < b->y + b->height &&
+           b->y < a->y + a->height;
+}
+
+// What buildings that are still in the list share with `rect`.
+static void cover_again(fm_buildings_seen *seen, const fm_rect *rect)
+{
+    for (uint32_t i = 0; i < seen->count; i++) {
+        if (meet(&seen->list[i].rect, rect)) {
+            fm_bitmap_fill(&seen->covered, seen->list[i].rect, true);
+        }
+    }
+}
+
+static fm_rect around(const fm_rect *a, const fm_rect *b)
+{
+    uint32_t right = a->x + a->width, bottom = a->y + a->height;
+    fm_rect box = {.x = fm_min(a->x, b->x), .y = fm_min(a->y, b->y)};
+    box.width = (right > b->x + b->width ? right : b->x + b->width) - box.x;
+    box.height = (bottom > b->y + b->height ? bottom : b->y + b->height) - box.y;
+    return box;
+}
+
 static void forget_others(fm_buildings_seen *seen, fm_cell cell, uint32_t id)
 {
     uint32_t kept = 0;
+    fm_rect gone = {fm_cell_x(cell), fm_cell_y(cell), 1, 1};
     for (uint32_t i = 0; i < seen->count; i++) {
         const fm_building_look *look = &seen->list[i];
-        if (look->id == id || !covers(&look->rect, cell)) {
+        if (look->id == id || !fm_rect_contains(&look->rect, cell)) {
             seen->list[kept++] = *look;
+            continue;
+        }
+        gone = around(&gone, &look->rect);
+        if (seen->covered.words != NULL) {
+            fm_bitmap_fill(&seen->covered, look->rect, false);
         }
     }
-    seen->changed = seen->changed || kept < seen->count;
+    bool some_left = kept < seen->count;
+    seen->changed = seen->changed || some_left;
     seen->count = kept;
+    if (some_left && seen->overlaps) {
+        cover_again(seen, &gone);
+    }
 }
 
-static void add_seen(fm_buildings_seen *seen, const fm_building *building, const fm_memory *memory)
+static bool is_listed(const fm_buildings_seen *seen, uint32_t place, uint32_t id)
 {
-    uint32_t place = place_of(seen, building->id);
-    if (place < seen->count && seen->list[place].id == building->id) {
-        return;
-    }
-    if (!FM_RESERVE_FROM(memory, seen->list, seen->capacity, seen->count + 1)) {
+    return place < seen->count && seen->list[place].id == id;
+}
+
+static void add_seen(fm_buildings_seen *seen, const fm_buildings *buildings, uint32_t place,
+                     const fm_building *building)
+{
+    if (!FM_RESERVE_FROM(buildings->memory, seen->list, seen->capacity, seen->count + 1)) {
         return;
     }
     memmove(&seen->list[place + 1], &seen->list[place], (seen->count - place) * sizeof *seen->list);
@@ -139,19 +186,40 @@ static void add_seen(fm_buildings_seen *seen, const fm_building *building, const
         .id = building->id, .name = ++seen->named, .team = building->team, .rect = building->rect};
     seen->count += 1;
     seen->changed = true;
+    cover(seen, buildings, &building->rect);
 }
 
+// Going through the list would take too long for each cell that a team sees: thousands of buildings
+// have tens of thousands of cells.
 void fm_buildings_seen_note(fm_buildings_seen *seen, const fm_buildings *buildings, fm_cell cell)
 {
-    uint32_t id = fm_buildings_at(buildings, cell);
-    forget_others(seen, cell, id);
-    if (id != 0) {
-        add_seen(seen, fm_buildings_find(buildings, id), buildings->memory);
+    uint32_t id = fm_buildings_at(buildings, cell), place = place_of(seen, id);
+    bool has_lost = seen->covered.words == NULL && seen->count > 0;
+    bool is_covered = has_lost || (seen->count > 0 && fm_bitmap_get(&seen->covered, cell));
+    bool covers_it = is_listed(seen, place, id);
+    if (is_covered && (!covers_it || seen->overlaps || has_lost)) {
+        forget_others(seen, cell, id);
+        place = place_of(seen, id);
     }
+    if (id != 0 && !covers_it) {
+        add_seen(seen, buildings, place, fm_buildings_find(buildings, id));
+    }
+}
+
+void fm_buildings_seen_index(fm_buildings_seen *seen, const fm_buildings *buildings)
+{
+    fm_bitmap_fini(&seen->covered, buildings->memory);
+    seen->overlaps = false;
+    uint32_t count = seen->count;
+    for (seen->count = 1; seen->count <= count; seen->count++) {
+        cover(seen, buildings, &seen->list[seen->count - 1].rect);
+    }
+    seen->count = count;
 }
 
 void fm_buildings_seen_fini(fm_buildings_seen *seen, const fm_memory *memory)
 {
     fm_memory_release(memory, seen->list, seen->capacity * sizeof *seen->list);
+    fm_bitmap_fini(&seen->covered, memory);
     *seen = (fm_buildings_seen){0};
 }

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "core/map/grid.h"
+#include "core/map/rect.h"
 
 #define FM_BUILDINGS_MAX      16384u // at the same time in one world
 #define FM_BUILDING_CELLS_MAX 4096u  // of one building
@@ -47,8 +48,10 @@ typedef struct fm_building_look {
 typedef struct fm_buildings_seen {
     fm_building_look *list; // by id
     uint32_t count, capacity;
-    uint32_t named; // ever
-    bool changed;   // changed since somebody set this to false
+    uint32_t named;    // ever
+    bool changed;      // changed since somebody set this to false
+    bool overlaps;     // some of them may: one was built where another was believed to stand
+    fm_bitmap covered; // cells in the rectangle of one of them; empty: none yet, or out of memory
 } fm_buildings_seen;
 
 /// Sets up an empty list for a map of that size. Takes no memory yet.
@@ -79,8 +82,29 @@ static inline uint32_t fm_buildings_at(const fm_buildings *buildings, fm_cell ce
                : buildings->at[(size_t)fm_cell_y(cell) * buildings->width + fm_cell_x(cell)];
 }
 
-/// The team has seen a cell on which a building stands or was believed to stand. When out of memory
-/// the list misses the building; the cells show it all the same.
+/// Whether the team may have to be notified of a cell that it sees: a building stands there, or
+/// belongs there as far as it knows.
+static inline bool fm_buildings_seen_concerns(const fm_buildings_seen *seen,
+                                              const fm_buildings *buildings, fm_cell cell)
+{
+    if (fm_buildings_at(buildings, cell) != 0) {
+        return true;
+    }
+    return seen->count > 0 && (seen->covered.words == NULL || fm_bitmap_get(&seen->covered, cell));
+}
+
+/// The team sees a cell as it is now: the building there joins the list, and others to which the
+/// cell belonged leave it. When out of memory the list misses the building; the cells show it all
+/// the same.
 void fm_buildings_seen_note(fm_buildings_seen *seen, const fm_buildings *buildings, fm_cell cell);
+
+/// After the list was filled from a saved world.
+void fm_buildings_seen_index(fm_buildings_seen *seen, const fm_buildings *buildings);
+
+/// Bytes held.
+static inline size_t fm_buildings_seen_bytes(const fm_buildings_seen *seen)
+{
+    return seen->capacity * sizeof *seen->list + seen->covered.size;
+}
 
 void fm_buildings_seen_fini(fm_buildings_seen *seen, const fm_memory *memory);

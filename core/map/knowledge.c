@@ -163,18 +163,6 @@ static void tell_classes(fm_knowledge *knowledge, fm_cell cell, fm_terrain terra
     }
 }
 
-// Whether a building stands on a cell, or was believed to until now.
-static void note_building(fm_knowledge *knowledge, fm_cell cell, size_t i)
-{
-    bool believed = knowledge->seen != NULL && knowledge->seen[i] == FM_TERRAIN_BUILDING;
-    if (believed || knowledge->truth->terrain[i] == FM_TERRAIN_BUILDING) {
-        fm_buildings_seen_note(&knowledge->buildings_seen, knowledge->buildings, cell);
-    }
-    if (believed) {
-        knowledge->seen[i] = FM_TERRAIN_UNKNOWN; // no longer stale: it is the true one now
-    }
-}
-
 // Planners on the view of "ground" are told of a cell that is not what it was.
 static void note_change(fm_knowledge *knowledge, fm_change change, bool was_known)
 {
@@ -223,8 +211,9 @@ static void learn_cell(fm_knowledge *knowledge, fm_cell cell, bool was_known)
         };
         note_change(knowledge, change, was_known);
     }
-    if (knowledge->buildings != NULL && knowledge->buildings->placed > 0) {
-        note_building(knowledge, cell, i);
+    if (knowledge->buildings != NULL && knowledge->buildings->placed > 0 &&
+        fm_buildings_seen_concerns(&knowledge->buildings_seen, knowledge->buildings, cell)) {
+        fm_buildings_seen_note(&knowledge->buildings_seen, knowledge->buildings, cell);
     }
     if (knowledge->has_class_maps) {
         tell_classes(knowledge, cell, (fm_terrain)truth->terrain[i], cost, was_known);

@@ -133,6 +133,9 @@ static fm_status load_buildings_seen(fm_world_loader *loader, fm_buildings_seen 
         take_building_look(loader, seen, &seen->list[i]);
         seen->count += 1;
     }
+    if (!reader->failed) {
+        fm_buildings_seen_index(seen, &loader->world->map.buildings);
+    }
     return FM_OK;
 }
 
