@@ -130,7 +130,8 @@ void fm_construction_build(fm_world *world, const fm_command *command, fm_comman
     fm_buildings *buildings = &fm_world_edit_map(world)->buildings;
     result->status = fm_buildings_reserve(buildings);
     if (result->status == FM_OK) {
-        result->status = fm_edits_reserve(world, cell_count, false);
+        result->status =
+            fm_edits_reserve(world, &(fm_edit_area){.rects = &rect, .rect_count = 1}, false);
     }
     uint8_t *under =
         result->status == FM_OK ? fm_memory_allocate(fm_world_memory(world), cell_count) : NULL;
@@ -164,7 +165,8 @@ void fm_construction_demolish(fm_world *world, const fm_command *command, fm_com
         return;
     }
     size_t cell_count = (size_t)building->rect.width * building->rect.height;
-    result->status = fm_edits_reserve(world, cell_count, false);
+    result->status =
+        fm_edits_reserve(world, &(fm_edit_area){.rects = &building->rect, .rect_count = 1}, false);
     if (result->status != FM_OK) {
         return;
     }

@@ -33,13 +33,12 @@ static bool hides_terrain_in(const fm_world *world, const fm_command *command, c
     return false;
 }
 
-static fm_status check_terrain(fm_world *world, const fm_command *command, uint32_t *failed_index,
-                               uint64_t *cell_count)
+static fm_status check_terrain(fm_world *world, const fm_command *command, uint32_t *failed_index)
 {
     if (command->cost > FM_COST_MAX || command->terrain >= FM_TERRAIN_BUILDING) {
         return FM_ERR_BAD_VALUE;
     }
-    *cell_count = command->cell_count;
+    uint64_t cell_count = command->cell_count;
     for (uint32_t i = 0; i < command->cell_count; i++) {
         if (!fm_world_contains(world, command->cells[i])) {
             *failed_index = i;
@@ -60,54 +59,46 @@ static fm_status check_terrain(fm_world *world, const fm_command *command, uint3
                               (int64_t)rect->y + rect->height - 1)) {
             return FM_ERR_OFF_GRID;
         }
-        *cell_count += (uint64_t)rect->width * rect->height;
-        if (*cell_count <= FM_COMMAND_CELLS_MAX && hides_terrain_in(world, command, rect)) {
+        cell_count += (uint64_t)rect->width * rect->height;
+        if (cell_count <= FM_COMMAND_CELLS_MAX && hides_terrain_in(world, command, rect)) {
             return FM_ERR_BUILDING;
         }
     }
     *failed_index = 0;
-    return *cell_count <= FM_COMMAND_CELLS_MAX ? FM_OK : FM_ERR_LIMIT;
-}
-
-fm_status fm_edits_reserve(fm_world *world, uint64_t cell_count, bool becomes_weighted)
-{
-    struct fm_world_interval *interval = fm_world_edit_interval(world);
-    if (!FM_RESERVE(world, interval->edited, interval->edited_capacity,
-                    interval->edited_count + (uint32_t)cell_count) ||
-        fm_placing_prepare_to_push(world) != FM_OK ||
-        (becomes_weighted && fm_world_classes_prepare_for_weights(world) != FM_OK)) {
-        return FM_ERR_NO_MEMORY;
-    }
-    for (uint32_t team = 1; team <= fm_world_team_count(world); team++) {
-        fm_knowledge *knowledge = fm_team_of(world, team)->knowledge;
-        if (fm_knowledge_prepare_for_edits(knowledge) != FM_OK ||
-            (becomes_weighted && fm_knowledge_prepare_for_weights(knowledge) != FM_OK)) {
-            return FM_ERR_NO_MEMORY;
-        }
-    }
-    return FM_OK;
+    return cell_count <= FM_COMMAND_CELLS_MAX ? FM_OK : FM_ERR_LIMIT;
 }
 
 void fm_edits_begin(fm_edits *edits, fm_world *world)
 {
     edits->world = world;
+    edits->is_plan = false;
+    edits->failed = false;
     edits->count = 0;
+}
+
+static void tell_team(fm_edits *edits, fm_knowledge *knowledge)
+{
+    if (edits->is_plan) {
+        edits->failed |=
+            fm_knowledge_prepare_for_edits(knowledge, edits->words, edits->count) != FM_OK;
+    } else {
+        fm_knowledge_note_edits(knowledge, edits->words, edits->count);
+    }
 }
 
 void fm_edits_end(fm_edits *edits)
 {
     for (uint32_t team = 1; edits->count > 0 && team <= fm_world_team_count(edits->world); team++) {
-        fm_knowledge *knowledge = fm_team_of(edits->world, team)->knowledge;
-        fm_knowledge_note_edits(knowledge, edits->words, edits->count);
+        tell_team(edits, fm_team_of(edits->world, team)->knowledge);
     }
     edits->count = 0;
 }
 
 // Who sees everything sees each edit at once, also one that another of the same command undoes.
-static void notify_omniscient(fm_world *world, fm_cell cell, fm_terrain before)
+static void notify_omniscient(fm_world *world, fm_cell cell)
 {
     for (uint32_t team = 1; team <= fm_world_team_count(world); team++) {
-        fm_knowledge_note_edit(fm_team_of(world, team)->knowledge, cell, before);
+        fm_knowledge_see_edit(fm_team_of(world, team)->knowledge, cell);
     }
 }
 
@@ -129,6 +120,73 @@ static void note_for_teams(fm_edits *edits, fm_cell cell, fm_terrain before)
     edited->terrain_before[bit] = (uint8_t)before;
 }
 
+// Calls a function for each cell of an area.
+typedef void area_fn(fm_edits *edits, fm_cell cell, void *context);
+
+static void for_each_cell(fm_edits *edits, const fm_edit_area *area, area_fn *visit, void *context)
+{
+    for (uint32_t i = 0; i < area->cell_count; i++) {
+        visit(edits, area->cells[i], context);
+    }
+    for (uint32_t i = 0; i < area->rect_count; i++) {
+        const fm_rect *rect = &area->rects[i];
+        for (uint32_t y = rect->y; y < rect->y + rect->height; y++) {
+            for (uint32_t x = rect->x; x < rect->x + rect->width; x++) {
+                visit(edits, fm_cell_at(x, y), context);
+            }
+        }
+    }
+}
+
+static void plan_cell(fm_edits *edits, fm_cell cell, void *context)
+{
+    (void)context;
+    note_for_teams(edits, cell, FM_TERRAIN_UNKNOWN);
+}
+
+// Who sees everything has nothing to remember.
+static fm_status prepare_teams(fm_world *world, const fm_edit_area *area)
+{
+    fm_edits edits;
+    fm_edits_begin(&edits, world);
+    edits.is_plan = true;
+    if (!fm_world_rules_get(world)->omniscient) {
+        for_each_cell(&edits, area, plan_cell, NULL);
+        fm_edits_end(&edits);
+    }
+    return edits.failed ? FM_ERR_NO_MEMORY : FM_OK;
+}
+
+static fm_status prepare_for_weights(fm_world *world)
+{
+    fm_status status = fm_world_classes_prepare_for_weights(world);
+    for (uint32_t team = 1; team <= fm_world_team_count(world) && status == FM_OK; team++) {
+        status = fm_knowledge_prepare_for_weights(fm_team_of(world, team)->knowledge);
+    }
+    return status;
+}
+
+static uint64_t count_cells(const fm_edit_area *area)
+{
+    uint64_t count = area->cell_count;
+    for (uint32_t i = 0; i < area->rect_count; i++) {
+        count += (uint64_t)area->rects[i].width * area->rects[i].height;
+    }
+    return count;
+}
+
+fm_status fm_edits_reserve(fm_world *world, const fm_edit_area *area, bool becomes_weighted)
+{
+    struct fm_world_interval *interval = fm_world_edit_interval(world);
+    if (!FM_RESERVE(world, interval->edited, interval->edited_capacity,
+                    interval->edited_count + (uint32_t)count_cells(area)) ||
+        fm_placing_prepare_to_push(world) != FM_OK ||
+        (becomes_weighted && prepare_for_weights(world) != FM_OK)) {
+        return FM_ERR_NO_MEMORY;
+    }
+    return prepare_teams(world, area);
+}
+
 bool fm_edits_set_cell(fm_edits *edits, fm_cell cell, fm_terrain terrain, uint8_t cost)
 {
     fm_world *world = edits->world;
@@ -144,7 +202,7 @@ bool fm_edits_set_cell(fm_edits *edits, fm_cell cell, fm_terrain terrain, uint8_
     }
     fm_team_labels_note_edit(world, cell);
     if (rules->omniscient) {
-        notify_omniscient(world, cell, before);
+        notify_omniscient(world, cell);
     } else {
         note_for_teams(edits, cell, before);
     }
@@ -155,33 +213,29 @@ bool fm_edits_set_cell(fm_edits *edits, fm_cell cell, fm_terrain terrain, uint8_
     return true;
 }
 
+struct edit {
+    const fm_command *command;
+    fm_command_result *result;
+};
+
 // What the command leaves out stays as it is.
-static void edit_cell(fm_edits *edits, const fm_command *command, fm_cell cell,
-                      fm_command_result *result)
+static void edit_cell(fm_edits *edits, fm_cell cell, void *context)
 {
+    const struct edit *edit = context;
+    const fm_command *command = edit->command;
     const fm_grid *grid = fm_world_grid(edits->world);
     size_t i = fm_grid_index(grid, cell);
     fm_terrain terrain =
         command->terrain == FM_TERRAIN_UNKNOWN ? (fm_terrain)grid->terrain[i] : command->terrain;
     uint8_t cost = command->cost == 0 ? grid->cost[i] : command->cost;
-    result->changed_count += fm_edits_set_cell(edits, cell, terrain, cost);
+    edit->result->changed_count += fm_edits_set_cell(edits, cell, terrain, cost);
 }
 
-static void edit_cells(fm_world *world, const fm_command *command, fm_command_result *result)
+static void edit_cells(fm_world *world, const fm_edit_area *area, struct edit *edit)
 {
     fm_edits edits;
     fm_edits_begin(&edits, world);
-    for (uint32_t i = 0; i < command->cell_count; i++) {
-        edit_cell(&edits, command, command->cells[i], result);
-    }
-    for (uint32_t i = 0; i < command->rect_count; i++) {
-        const fm_rect *rect = &command->rects[i];
-        for (uint32_t y = rect->y; y < rect->y + rect->height; y++) {
-            for (uint32_t x = rect->x; x < rect->x + rect->width; x++) {
-                edit_cell(&edits, command, fm_cell_at(x, y), result);
-            }
-        }
-    }
+    for_each_cell(&edits, area, edit_cell, edit);
     fm_edits_end(&edits);
 }
 
@@ -228,8 +282,7 @@ static bool somebody_needs_equal_costs(const fm_world *world)
 
 void fm_edits_command(fm_world *world, const fm_command *command, fm_command_result *result)
 {
-    uint64_t cell_count;
-    result->status = check_terrain(world, command, &result->failed_index, &cell_count);
+    result->status = check_terrain(world, command, &result->failed_index);
     if (result->status != FM_OK) {
         return;
     }
@@ -238,11 +291,13 @@ void fm_edits_command(fm_world *world, const fm_command *command, fm_command_res
         result->status = FM_ERR_NOT_READY;
         return;
     }
-    result->status = fm_edits_reserve(world, cell_count, becomes_weighted);
+    const fm_edit_area area = {command->cells, command->cell_count, command->rects,
+                               command->rect_count};
+    result->status = fm_edits_reserve(world, &area, becomes_weighted);
     if (result->status != FM_OK) {
         return;
     }
-    edit_cells(world, command, result);
+    edit_cells(world, &area, &(struct edit){command, result});
     if (result->changed_count > 0) {
         const struct fm_world_interval *interval = fm_world_interval(world);
         fm_history_entry entry = {.tick = fm_world_tick(world),

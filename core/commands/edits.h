@@ -13,11 +13,20 @@
 /// Does FM_COMMAND_TERRAIN, whole or not at all.
 void fm_edits_command(fm_world *world, const fm_command *command, fm_command_result *result);
 
-/// Makes room for everything that edits of so many cells will note, in the world and in every team.
+// Cells that are about to be edited, inside the map; one may be there twice.
+typedef struct fm_edit_area {
+    const fm_cell *cells;
+    uint32_t cell_count;
+    const fm_rect *rects;
+    uint32_t rect_count;
+} fm_edit_area;
+
+/// Makes room for everything that edits of these cells will note, in the world and in every team.
 ///
 /// @param becomes_weighted  one of them gives the map its first cost other than 1
 /// @return FM_OK or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_edits_reserve(fm_world *world, uint64_t cell_count, bool becomes_weighted);
+FM_CHECKED fm_status fm_edits_reserve(fm_world *world, const fm_edit_area *area,
+                                      bool becomes_weighted);
 
 /// Teams that have seen their first cell with another cost than the floor's use costs from now on;
 /// edge costs change scale, so their searches start over. Serial stages only.
@@ -29,6 +38,8 @@ void fm_world_use_seen_weights(fm_world *world);
 // teams, going through all of them for each cell misses the cache each time.
 typedef struct fm_edits {
     fm_world *world;
+    bool is_plan;   // nothing is edited yet: teams make room
+    bool failed;    // which one could not
     uint32_t count; // words
     fm_edited_word words[FM_EDITS_WORDS_MAX];
 } fm_edits;

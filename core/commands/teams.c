@@ -34,12 +34,6 @@ void fm_teams_command(fm_world *world, const fm_command *command, fm_command_res
         result->status = FM_ERR_NO_MEMORY;
         return;
     }
-    if (fm_world_counted(world)->cells_edited > 0 &&
-        fm_knowledge_prepare_for_edits(team.knowledge) != FM_OK) {
-        fm_knowledge_destroy(team.knowledge);
-        result->status = FM_ERR_NO_MEMORY;
-        return;
-    }
     fm_knowledge_use_buildings(team.knowledge, &map->buildings);
     teams->list[teams->count++] = team;
     result->team = teams->count;

@@ -77,11 +77,10 @@ void fm_knowledge_destroy(fm_knowledge *knowledge)
     fm_bitmap_fini(&knowledge->known, memory);
     fm_bitmap_fini(&knowledge->blocked, memory);
     fm_bitmap_fini(&knowledge->blocked_transposed, memory);
-    fm_bitmap_fini(&knowledge->stale, memory);
+    fm_stale_fini(&knowledge->stale, memory);
     fm_bitmap_fini(&knowledge->sensed_from, memory);
     fm_memory_release(memory, knowledge->weights, cell_count);
     fm_cost_layer_fini(&knowledge->layer, memory);
-    fm_memory_release(memory, knowledge->seen, cell_count);
     fm_buildings_seen_fini(&knowledge->buildings_seen, memory);
     fm_change_log_fini(&knowledge->log, memory);
     fm_tile_map_fini(&knowledge->tiles, memory);
@@ -224,35 +223,20 @@ static void learn_cell(fm_knowledge *knowledge, fm_cell cell, bool was_known)
 static inline void learn_word(fm_knowledge *knowledge, uint32_t y, uint32_t word, uint64_t mask)
 {
     uint64_t *known = &fm_bitmap_row(&knowledge->known, (int32_t)y)[word];
-    uint64_t *stale =
-        knowledge->stale.words == NULL ? NULL : &fm_bitmap_row(&knowledge->stale, (int32_t)y)[word];
-    uint64_t fresh = mask & ~*known;
-    uint64_t changed = fresh | (stale == NULL ? 0 : mask & *stale);
+    uint64_t fresh = mask & ~*known, stale = mask & fm_stale_word(&knowledge->stale, y, word);
+    uint64_t changed = fresh | stale;
     if (changed == 0) {
         return;
     }
     *known |= fresh;
-    if (stale != NULL) {
-        *stale &= ~mask;
+    if (stale != 0) {
+        fm_stale_forget(&knowledge->stale, y, word, stale, knowledge->memory);
     }
     knowledge->known_count += (uint64_t)__builtin_popcountll(fresh);
     for (; changed != 0; changed &= changed - 1) {
         uint32_t x = word * 64 + (uint32_t)__builtin_ctzll(changed);
         learn_cell(knowledge, fm_cell_at(x, y), (fresh & changed & -changed) == 0);
     }
-}
-
-// Calls learn_word or adds to `visible` for the row of cells x_first..x_last.
-static inline uint64_t span_mask(uint32_t word, uint32_t x_first, uint32_t x_last)
-{
-    uint64_t mask = UINT64_MAX;
-    if (word == x_first >> 6) {
-        mask &= UINT64_MAX << (x_first & 63);
-    }
-    if (word == x_last >> 6) {
-        mask &= UINT64_MAX >> (63 - (x_last & 63));
-    }
-    return mask;
 }
 
 struct span {
@@ -298,7 +282,7 @@ FM_INLINE void see_from(const fm_knowledge *knowledge, const fm_line_of_sight *s
             continue;
         }
         for (uint32_t word = span.x_first >> 6; word <= span.x_last >> 6; word++) {
-            see(context, span.y, word, span_mask(word, span.x_first, span.x_last));
+            see(context, span.y, word, fm_bitmap_span(word, span.x_first, span.x_last));
         }
     }
 }
@@ -350,21 +334,29 @@ static bool was_sensed_from(const fm_knowledge *knowledge, fm_cell cell)
     return word >> (fm_cell_x(cell) & 63) & 1;
 }
 
-// From around an edited cell there is something to learn again: the cell, and what it hid.
-static void forget_sensed_around(fm_knowledge *knowledge, fm_cell cell)
+// From around edited cells, x_first..x_last of a row, there is something to learn again: the cells,
+// and what they hid.
+static void forget_sensed_around(fm_knowledge *knowledge, uint32_t y, uint32_t x_first,
+                                 uint32_t x_last)
 {
-    if (knowledge->sensed_from.words == NULL) {
-        return;
-    }
-    uint32_t radius = knowledge->sight->rules.radius, x = fm_cell_x(cell), y = fm_cell_y(cell);
-    uint32_t x_first = x < radius ? 0 : x - radius, y_first = y < radius ? 0 : y - radius;
-    uint32_t x_last = fm_min(x + radius, knowledge->truth->width - 1);
-    uint32_t y_last = fm_min(y + radius, knowledge->truth->height - 1);
-    for (uint32_t row = y_first; row <= y_last; row++) {
-        for (uint32_t word = x_first >> 6; word <= x_last >> 6; word++) {
-            fm_bitmap_row(&knowledge->sensed_from, (int32_t)row)[word] &=
-                ~span_mask(word, x_first, x_last);
-        }
+    uint32_t radius = knowledge->sight->rules.radius;
+    fm_rect rect = {.x = x_first - fm_min(x_first, radius), .y = y - fm_min(y, radius)};
+    rect.width = fm_min(x_last + radius, knowledge->truth->width - 1) - rect.x + 1;
+    rect.height = fm_min(y + radius, knowledge->truth->height - 1) - rect.y + 1;
+    fm_bitmap_fill(&knowledge->sensed_from, rect, false);
+}
+
+// The same for each run of bits of a word.
+static void forget_sensed_around_word(fm_knowledge *knowledge, const fm_edited_word *edited)
+{
+    for (uint64_t left = edited->mask; left != 0;) {
+        uint32_t first = (uint32_t)__builtin_ctzll(left);
+        uint64_t zeros = ~(left >> first);
+        uint32_t count = zeros == 0 ? 64 : (uint32_t)__builtin_ctzll(zeros);
+        uint32_t last = first + count - 1;
+        forget_sensed_around(knowledge, edited->y, edited->word * 64 + first,
+                             edited->word * 64 + last);
+        left &= ~(UINT64_MAX >> (63 - last));
     }
 }
 
@@ -382,11 +374,8 @@ void fm_knowledge_sense(fm_knowledge *knowledge, const fm_line_of_sight *sight, 
 static inline bool has_news_in(const fm_knowledge *knowledge, uint32_t y, uint32_t word,
                                uint64_t mask)
 {
-    uint64_t news = mask & ~fm_bitmap_row(&knowledge->known, (int32_t)y)[word];
-    if (knowledge->stale.words != NULL) {
-        news |= mask & fm_bitmap_row(&knowledge->stale, (int32_t)y)[word];
-    }
-    return news != 0;
+    uint64_t known = fm_bitmap_row(&knowledge->known, (int32_t)y)[word];
+    return (mask & (~known | fm_stale_word(&knowledge->stale, y, word))) != 0;
 }
 
 bool fm_knowledge_has_news(const fm_knowledge *knowledge, const fm_line_of_sight *sight,
@@ -404,7 +393,8 @@ bool fm_knowledge_has_news(const fm_knowledge *knowledge, const fm_line_of_sight
             continue;
         }
         for (uint32_t word = span.x_first >> 6; word <= span.x_last >> 6; word++) {
-            if (has_news_in(knowledge, span.y, word, span_mask(word, span.x_first, span.x_last))) {
+            if (has_news_in(knowledge, span.y, word,
+                            fm_bitmap_span(word, span.x_first, span.x_last))) {
                 return true;
             }
         }
@@ -451,20 +441,23 @@ void fm_knowledge_look(const fm_knowledge *knowledge, const fm_line_of_sight *si
 
 // ---- edits of the true map ----------------------------------------------------------------------
 
-fm_status fm_knowledge_prepare_for_edits(fm_knowledge *knowledge)
+static uint64_t known_in(const fm_knowledge *knowledge, const fm_edited_word *word)
 {
-    if (knowledge->seen != NULL) {
-        return FM_OK;
-    }
+    return word->mask & fm_bitmap_row(&knowledge->known, (int32_t)word->y)[word->word];
+}
+
+fm_status fm_knowledge_prepare_for_edits(fm_knowledge *knowledge, const fm_edited_word *words,
+                                         uint32_t count)
+{
     const fm_grid *truth = knowledge->truth;
-    uint8_t *seen = fm_memory_allocate_zeroed(knowledge->memory, truth->height, truth->width);
-    if (seen == NULL || fm_bitmap_init(&knowledge->stale, truth->width, truth->height, false,
-                                       knowledge->memory) != FM_OK) {
-        fm_memory_release(knowledge->memory, seen, (size_t)truth->width * truth->height);
-        return FM_ERR_NO_MEMORY;
+    fm_status status = FM_OK;
+    for (uint32_t i = 0; i < count && status == FM_OK; i++) {
+        if (known_in(knowledge, &words[i]) != 0) {
+            status = fm_stale_reserve(&knowledge->stale, truth->width, truth->height, words[i].y,
+                                      words[i].word, knowledge->memory);
+        }
     }
-    knowledge->seen = seen;
-    return FM_OK;
+    return status;
 }
 
 static fm_status prepare_classes_for_weights(fm_knowledge *knowledge)
@@ -563,53 +556,41 @@ bool fm_knowledge_add_cost(fm_knowledge *knowledge, fm_cell cell, uint32_t added
     return true;
 }
 
-// The first edit since it was seen: what it looked like then is kept.
-static void note_word(fm_knowledge *knowledge, const fm_edited_word *edited)
-{
-    uint64_t known = fm_bitmap_row(&knowledge->known, (int32_t)edited->y)[edited->word];
-    uint64_t left = edited->mask & known;
-    if (left == 0) {
-        return;
-    }
-    uint64_t *stale = &fm_bitmap_row(&knowledge->stale, (int32_t)edited->y)[edited->word];
-    left &= ~*stale;
-    *stale |= left;
-    size_t first = (size_t)edited->y * knowledge->truth->width + edited->word * 64;
-    for (; left != 0; left &= left - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctzll(left);
-        knowledge->seen[first + bit] = edited->terrain_before[bit];
-    }
-}
-
 void fm_knowledge_note_edits(fm_knowledge *knowledge, const fm_edited_word *words, uint32_t count)
 {
-    FM_ASSERT(knowledge->seen != NULL && !knowledge->omniscient);
+    FM_ASSERT(!knowledge->omniscient);
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t sensed = knowledge->sensed_from.words == NULL ? 0 : words[i].mask;
-        for (; sensed != 0; sensed &= sensed - 1) {
-            uint32_t x = words[i].word * 64 + (uint32_t)__builtin_ctzll(sensed);
-            forget_sensed_around(knowledge, fm_cell_at(x, words[i].y));
+        if (knowledge->sensed_from.words != NULL) {
+            forget_sensed_around_word(knowledge, &words[i]);
         }
-        note_word(knowledge, &words[i]);
+        uint64_t known = known_in(knowledge, &words[i]);
+        if (known != 0) {
+            fm_stale_note(&knowledge->stale, &words[i], known);
+        }
     }
 }
 
-void fm_knowledge_note_edit(fm_knowledge *knowledge, fm_cell cell, fm_terrain terrain_before)
+void fm_knowledge_see_edit(fm_knowledge *knowledge, fm_cell cell)
 {
-    FM_ASSERT(knowledge->seen != NULL);
-    uint32_t bit = fm_cell_x(cell) % 64;
-    if (knowledge->omniscient) {
-        knowledge->seen[fm_grid_index(knowledge->truth, cell)] = (uint8_t)terrain_before;
-        learn_cell(knowledge, cell, true);
-        return;
-    }
-    fm_edited_word edited = {
-        .y = fm_cell_y(cell), .word = fm_cell_x(cell) / 64, .mask = UINT64_C(1) << bit};
-    edited.terrain_before[bit] = (uint8_t)terrain_before;
-    fm_knowledge_note_edits(knowledge, &edited, 1);
+    FM_ASSERT(knowledge->omniscient);
+    learn_cell(knowledge, cell, true);
 }
 
-void fm_knowledge_recall(fm_knowledge *knowledge, fm_learned look, bool is_stale)
+static fm_status recall_stale(fm_knowledge *knowledge, fm_learned look)
+{
+    const fm_grid *truth = knowledge->truth;
+    uint32_t x = fm_cell_x(look.cell), y = fm_cell_y(look.cell);
+    fm_edited_word edited = {.y = y, .word = x / 64, .mask = UINT64_C(1) << x % 64};
+    edited.terrain_before[x % 64] = look.terrain;
+    fm_status status = fm_stale_reserve(&knowledge->stale, truth->width, truth->height, y,
+                                        edited.word, knowledge->memory);
+    if (status == FM_OK) {
+        fm_stale_note(&knowledge->stale, &edited, edited.mask);
+    }
+    return status;
+}
+
+fm_status fm_knowledge_recall(fm_knowledge *knowledge, fm_learned look, bool is_stale)
 {
     FM_ASSERT(knowledge->view.tiles == NULL);
     size_t i = fm_grid_index(knowledge->truth, look.cell);
@@ -621,11 +602,7 @@ void fm_knowledge_recall(fm_knowledge *knowledge, fm_learned look, bool is_stale
     if (knowledge->weights != NULL) {
         knowledge->weights[i] = look.cost;
     }
-    if (is_stale) {
-        FM_ASSERT(knowledge->seen != NULL);
-        fm_bitmap_set(&knowledge->stale, look.cell);
-        knowledge->seen[i] = look.terrain;
-    }
+    return is_stale ? recall_stale(knowledge, look) : FM_OK;
 }
 
 fm_learned fm_knowledge_look_up(const fm_knowledge *knowledge, fm_cell cell)
@@ -635,10 +612,11 @@ fm_learned fm_knowledge_look_up(const fm_knowledge *knowledge, fm_cell cell)
     if (!fm_bitmap_get(&knowledge->known, cell)) {
         return (fm_learned){.cell = cell, .terrain = FM_TERRAIN_UNKNOWN};
     }
-    bool stale = knowledge->stale.words != NULL && fm_bitmap_get(&knowledge->stale, cell);
+    uint64_t stale = fm_stale_word(&knowledge->stale, fm_cell_y(cell), fm_cell_x(cell) / 64);
+    bool is_stale = (stale >> fm_cell_x(cell) % 64 & 1) != 0;
     return (fm_learned){
         .cell = cell,
-        .terrain = stale ? knowledge->seen[i] : truth->terrain[i],
+        .terrain = is_stale ? fm_stale_terrain(&knowledge->stale, cell) : truth->terrain[i],
         .cost = knowledge->weights != NULL ? knowledge->weights[i] : FM_COST_FLOOR,
     };
 }
@@ -788,9 +766,10 @@ size_t fm_knowledge_bytes(const fm_knowledge *knowledge)
         classes += knowledge->classes[i] == NULL ? 0 : fm_class_map_bytes(knowledge->classes[i]);
     }
     return sizeof *knowledge + classes + knowledge->known.size + knowledge->blocked.size +
-           knowledge->blocked_transposed.size + knowledge->stale.size +
+           knowledge->blocked_transposed.size + fm_stale_bytes(&knowledge->stale) +
            knowledge->sensed_from.size + (knowledge->weights != NULL ? cell_count : 0) +
-           fm_cost_layer_bytes(&knowledge->layer) + (knowledge->seen != NULL ? cell_count : 0) +
-           fm_change_log_bytes(&knowledge->log) + fm_tile_map_bytes(&knowledge->tiles) +
+           fm_cost_layer_bytes(&knowledge->layer) + fm_change_log_bytes(&knowledge->log) +
+           fm_tile_map_bytes(&knowledge->tiles) +
+           fm_buildings_seen_bytes(&knowledge->buildings_seen) +
            knowledge->learned_capacity * sizeof *knowledge->learned;
 }

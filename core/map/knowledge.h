@@ -19,6 +19,7 @@
 #include "core/map/buildings.h"
 #include "core/map/class_map.h"
 #include "core/map/cost_layer.h"
+#include "core/map/stale.h"
 
 #define FM_SENSE_RADIUS_MAX 64u // cells
 
@@ -69,8 +70,7 @@ typedef struct fm_knowledge {
     fm_bitmap blocked;
     fm_bitmap blocked_transposed; // x and y exchanged; empty unless the rules are FM_CONNECT_8
     uint8_t *weights;             // as seen, 1 where unknown; NULL while the grid is unweighted
-    fm_bitmap stale;              // known, but edited since; empty until the map is first edited
-    uint8_t *seen;                // terrain as last seen, of stale cells; NULL until then
+    fm_stale stale;               // known, but edited since
     fm_bitmap sensed_from;        // cells from which nothing is left to learn; empty until kept
     fm_cost_layer layer;          // what the game adds for the team; empty until it does
     fm_view view;                 // of `blocked`, and the weights of the layer or `weights`: what
@@ -125,11 +125,17 @@ void fm_knowledge_sense(fm_knowledge *knowledge, const fm_line_of_sight *sight, 
 /// Prefetches the rows that fm_knowledge_sense() will read for `cell`. Changes nothing.
 void fm_knowledge_fetch(const fm_knowledge *knowledge, fm_cell cell);
 
-/// Before the true map is edited for the first time, and when it becomes weighted: makes room to
-/// remember how cells looked. Serial stages only.
+/// Before cells of the true map are edited: makes room to remember how those looked that the team
+/// knows. Of `words`, only places and masks matter. Serial stages only.
 ///
 /// @return FM_OK or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_knowledge_prepare_for_edits(fm_knowledge *knowledge);
+FM_CHECKED fm_status fm_knowledge_prepare_for_edits(fm_knowledge *knowledge,
+                                                    const fm_edited_word *words, uint32_t count);
+
+/// Before the true map becomes weighted: makes room to remember what cells cost. Serial stages
+/// only.
+///
+/// @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_knowledge_prepare_for_weights(fm_knowledge *knowledge);
 
 /// The team has seen its first cell of another cost (wants_weights): its planners' costs change
@@ -154,20 +160,14 @@ bool fm_knowledge_use_layer(fm_knowledge *knowledge);
 /// @return whether it was something else before
 bool fm_knowledge_add_cost(fm_knowledge *knowledge, fm_cell cell, uint32_t added);
 
-/// A cell of the true map has just been edited; `terrain_before` is what it was. Serial stages
-/// only, after fm_knowledge_prepare_for_edits().
-void fm_knowledge_note_edit(fm_knowledge *knowledge, fm_cell cell, fm_terrain terrain_before);
-
-// Edited cells of one word of a bitmap, each once.
-typedef struct fm_edited_word {
-    uint32_t y, word;
-    uint64_t mask;
-    uint8_t terrain_before[64]; // by bit, of those in `mask`
-} fm_edited_word;
-
-/// The same for many cells at once, and not for who is omniscient (asserted). A word without a cell
-/// that the team knows costs next to nothing.
+/// Cells of the true map have just been edited, and the team is not omniscient (asserted). A word
+/// without a cell that the team knows costs next to nothing. Serial stages only, after
+/// fm_knowledge_prepare_for_edits().
 void fm_knowledge_note_edits(fm_knowledge *knowledge, const fm_edited_word *words, uint32_t count);
+
+/// A cell of the true map has just been edited, and the team is omniscient (asserted): it sees that
+/// at once. Serial stages only.
+void fm_knowledge_see_edit(fm_knowledge *knowledge, fm_cell cell);
 
 /// Makes the team keep a list of the buildings that it sees. Call right after creation.
 void fm_knowledge_use_buildings(fm_knowledge *knowledge, const fm_buildings *buildings);
@@ -175,9 +175,9 @@ void fm_knowledge_use_buildings(fm_knowledge *knowledge, const fm_buildings *bui
 /// For loading a saved world: how a cell that the team does not know yet looked when it was seen.
 /// Logs nothing.
 ///
-/// @param is_stale  it has been edited since, so that `look` need not be what it is; only after
-///                  fm_knowledge_prepare_for_edits() (asserted)
-void fm_knowledge_recall(fm_knowledge *knowledge, fm_learned look, bool is_stale);
+/// @param is_stale  it has been edited since, so that `look` need not be what it is
+/// @return FM_OK or FM_ERR_NO_MEMORY, of which the latter only for a stale one
+FM_CHECKED fm_status fm_knowledge_recall(fm_knowledge *knowledge, fm_learned look, bool is_stale);
 
 /// The team learns what a cell looks like now, seen or not. Serial stages and commands only.
 void fm_knowledge_learn(fm_knowledge *knowledge, fm_cell cell);

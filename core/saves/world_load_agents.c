@@ -14,7 +14,7 @@
 
 // ---- what a team knows --------------------------------------------------------------------------
 
-static void recall_stale(fm_world_loader *loader, fm_knowledge *knowledge, fm_cell cell)
+static fm_status recall_stale(fm_world_loader *loader, fm_knowledge *knowledge, fm_cell cell)
 {
     fm_reader *reader = &loader->reader;
     fm_learned look = {.cell = cell, .terrain = fm_reader_take_u8(reader), .cost = FM_COST_FLOOR};
@@ -25,32 +25,42 @@ static void recall_stale(fm_world_loader *loader, fm_knowledge *knowledge, fm_ce
         look.cost < FM_COST_FLOOR || look.cost > FM_COST_MAX) {
         fm_reader_fail(reader, "A cell that was seen before an edit has terrain %u, cost %u.",
                        look.terrain, look.cost);
-        return;
+        return FM_OK;
     }
-    fm_knowledge_recall(knowledge, look, true);
+    return fm_knowledge_recall(knowledge, look, true);
 }
 
-static void recall_cells(fm_world_loader *loader, fm_knowledge *knowledge, const fm_bitmap *known,
-                         const fm_bitmap *stale)
+// The cells of one word of a row.
+static fm_status recall_word(fm_world_loader *loader, fm_knowledge *knowledge, fm_cell first,
+                             uint64_t known, uint64_t stale)
 {
     const fm_grid *grid = loader->world->map.grid;
+    fm_status status = FM_OK;
+    for (uint64_t bits = known | stale; bits != 0 && status == FM_OK; bits &= bits - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctzll(bits);
+        fm_cell cell = first + bit;
+        size_t i = fm_grid_index(grid, cell);
+        status = stale >> bit & 1
+                     ? recall_stale(loader, knowledge, cell)
+                     : fm_knowledge_recall(
+                           knowledge, (fm_learned){cell, grid->terrain[i], grid->cost[i]}, false);
+    }
+    return status;
+}
+
+static fm_status recall_cells(fm_world_loader *loader, fm_knowledge *knowledge,
+                              const fm_bitmap *known, const fm_bitmap *stale)
+{
+    const fm_grid *grid = loader->world->map.grid;
+    fm_status status = FM_OK;
     for (uint32_t y = 0; y < grid->height; y++) {
-        const uint64_t *known_row = fm_bitmap_row(known, (int32_t)y);
-        const uint64_t *stale_row = fm_bitmap_row(stale, (int32_t)y);
-        for (uint32_t word = 0; word < (grid->width + 63) / 64; word++) {
-            for (uint64_t bits = known_row[word] | stale_row[word]; bits != 0; bits &= bits - 1) {
-                uint32_t bit = (uint32_t)__builtin_ctzll(bits);
-                fm_cell cell = fm_cell_at(word * 64 + bit, y);
-                size_t i = fm_grid_index(grid, cell);
-                if (stale_row[word] >> bit & 1) {
-                    recall_stale(loader, knowledge, cell);
-                } else {
-                    fm_learned look = {cell, grid->terrain[i], grid->cost[i]};
-                    fm_knowledge_recall(knowledge, look, false);
-                }
-            }
+        for (uint32_t word = 0; word < (grid->width + 63) / 64 && status == FM_OK; word++) {
+            status = recall_word(loader, knowledge, fm_cell_at(word * 64, y),
+                                 fm_bitmap_row(known, (int32_t)y)[word],
+                                 fm_bitmap_row(stale, (int32_t)y)[word]);
         }
     }
+    return status;
 }
 
 // Stale cells are known, and a team that sees everything has none.
@@ -77,20 +87,13 @@ static fm_status take_cells(fm_world_loader *loader, fm_knowledge *knowledge, fm
                             fm_bitmap *stale)
 {
     fm_reader *reader = &loader->reader;
-    fm_status status = FM_OK;
     fm_rows_take_bits(reader, known, "known cells");
-    bool any_stale = fm_reader_take_bool(reader, "remembered cells");
-    if (any_stale) {
+    if (fm_reader_take_bool(reader, "remembered cells")) {
         fm_rows_take_bits(reader, stale, "remembered cells");
     }
     check_cells(loader, known, stale);
-    if (any_stale || loader->world->counts.cells_edited > 0) {
-        status = fm_knowledge_prepare_for_edits(knowledge);
-    }
-    if (status == FM_OK && !reader->failed && !loader->rules.omniscient) {
-        recall_cells(loader, knowledge, known, stale);
-    }
-    return status;
+    bool has_cells = !reader->failed && !loader->rules.omniscient;
+    return has_cells ? recall_cells(loader, knowledge, known, stale) : FM_OK;
 }
 
 static fm_status load_cells(fm_world_loader *loader, fm_knowledge *knowledge)

@@ -110,23 +110,23 @@ static void put_bit_row(fm_writer *writer, const uint64_t *row, uint32_t width)
     }
 }
 
-void fm_rows_put_bits(fm_writer *writer, const fm_bitmap *bits)
+void fm_rows_put_bit_row(fm_writer *writer, const uint64_t *row, const uint64_t *above,
+                         uint32_t width)
 {
-    size_t row_size = (bits->width + 63) / 64 * sizeof(uint64_t);
-    for (uint32_t y = 0; y < bits->height; y++) {
-        const uint64_t *row = fm_bitmap_row(bits, (int32_t)y);
-        if (y > 0 && memcmp(row, fm_bitmap_row(bits, (int32_t)y - 1), row_size) == 0) {
-            fm_writer_put_varint(writer, 0);
-        } else {
-            put_bit_row(writer, row, bits->width);
-        }
+    if (above != NULL && memcmp(row, above, (width + 63) / 64 * sizeof *row) == 0) {
+        fm_writer_put_varint(writer, 0);
+    } else {
+        put_bit_row(writer, row, width);
     }
 }
 
-static void set_bits(fm_bitmap *bits, uint32_t y, uint32_t x, uint32_t end)
+void fm_rows_put_bits(fm_writer *writer, const fm_bitmap *bits)
 {
-    for (; x < end; x++) {
-        fm_bitmap_set(bits, fm_cell_at(x, y));
+    const uint64_t *above = NULL;
+    for (uint32_t y = 0; y < bits->height; y++) {
+        const uint64_t *row = fm_bitmap_row(bits, (int32_t)y);
+        fm_rows_put_bit_row(writer, row, above, bits->width);
+        above = row;
     }
 }
 
@@ -139,8 +139,8 @@ static void take_bit_runs(fm_reader *reader, fm_bitmap *bits, uint32_t y, uint64
         if (length == 0 && i > 0) {
             fm_reader_fail(reader, "%s: an empty run.", what);
         }
-        if (i & 1) {
-            set_bits(bits, y, x, x + length);
+        if ((i & 1) && length > 0) {
+            fm_bitmap_fill(bits, (fm_rect){.x = x, .y = y, .width = length, .height = 1}, true);
         }
         x += length;
     }

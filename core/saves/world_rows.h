@@ -13,7 +13,14 @@ void fm_rows_put_bytes(fm_writer *writer, const uint8_t *rows, uint32_t width, u
 void fm_rows_take_bytes(fm_reader *reader, uint8_t *rows, uint32_t width, uint32_t height,
                         uint8_t first, uint8_t last, const char *what);
 
-/// A bitmap: runs are lengths, of zeros and ones in turn.
+/// A row of bits: runs are lengths, of zeros and ones in turn. Words hold 64 cells; bits behind the
+/// last cell are 0 in all rows.
+///
+/// @param above  the row before, NULL: there is none
+void fm_rows_put_bit_row(fm_writer *writer, const uint64_t *row, const uint64_t *above,
+                         uint32_t width);
+
+/// A bitmap, row by row.
 void fm_rows_put_bits(fm_writer *writer, const fm_bitmap *bits);
 
 /// Reads one into a bitmap that is all zero.

@@ -182,26 +182,43 @@ static void put_buildings(struct save *s)
 
 // ---- teams --------------------------------------------------------------------------------------
 
+static void put_stale_cells(struct save *s, const fm_knowledge *knowledge)
+{
+    uint32_t width = knowledge->truth->width, words = (width + 63) / 64;
+    uint64_t rows[2][FM_SIDE_MAX / 64];
+    for (uint32_t y = 0; y < knowledge->truth->height; y++) {
+        uint64_t *row = rows[y & 1], *above = y == 0 ? NULL : rows[~y & 1];
+        for (uint32_t word = 0; word < words; word++) {
+            row[word] = fm_stale_word(&knowledge->stale, y, word);
+        }
+        fm_rows_put_bit_row(s->writer, row, above, width);
+    }
+}
+
+static void put_stale_look(struct save *s, const fm_knowledge *knowledge, fm_cell cell)
+{
+    fm_learned look = fm_knowledge_look_up(knowledge, cell);
+    fm_writer_put_u8(s->writer, look.terrain);
+    if (s->world->map.grid->weighted) {
+        fm_writer_put_u8(s->writer, look.cost);
+    }
+}
+
 // How cells looked that have been edited since.
 static void put_stale(struct save *s, const fm_knowledge *knowledge)
 {
-    bool any = knowledge->stale.words != NULL && fm_bitmap_count(&knowledge->stale) > 0;
+    bool any = fm_stale_count(&knowledge->stale) > 0;
     fm_writer_put_varint(s->writer, any);
     if (!any) {
         return;
     }
-    bool weighted = s->world->map.grid->weighted;
-    fm_rows_put_bits(s->writer, &knowledge->stale);
-    for (uint32_t y = 0; y < knowledge->stale.height; y++) {
-        const uint64_t *row = fm_bitmap_row(&knowledge->stale, (int32_t)y);
-        for (uint32_t word = 0; word < (knowledge->stale.width + 63) / 64; word++) {
-            for (uint64_t bits = row[word]; bits != 0; bits &= bits - 1) {
-                fm_cell cell = fm_cell_at(word * 64 + (uint32_t)__builtin_ctzll(bits), y);
-                fm_learned look = fm_knowledge_look_up(knowledge, cell);
-                fm_writer_put_u8(s->writer, look.terrain);
-                if (weighted) {
-                    fm_writer_put_u8(s->writer, look.cost);
-                }
+    put_stale_cells(s, knowledge);
+    for (uint32_t y = 0; y < knowledge->truth->height; y++) {
+        for (uint32_t word = 0; word < (knowledge->truth->width + 63) / 64; word++) {
+            uint64_t bits = fm_stale_word(&knowledge->stale, y, word);
+            for (; bits != 0; bits &= bits - 1) {
+                put_stale_look(s, knowledge,
+                               fm_cell_at(word * 64 + (uint32_t)__builtin_ctzll(bits), y));
             }
         }
     }

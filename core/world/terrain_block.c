@@ -12,13 +12,15 @@ static uint64_t cells_of(uint32_t count)
 }
 
 // What a team believes of the cells that it knows, which are those in `known`.
-static void look_as_team(const fm_knowledge *knowledge, uint64_t known, uint64_t stale,
-                         size_t first, uint32_t count, fm_terrain_block *block)
+static void look_as_team(const fm_knowledge *knowledge, uint64_t known, uint32_t x, uint32_t y,
+                         uint32_t count, fm_terrain_block *block)
 {
     const fm_grid *truth = knowledge->truth;
+    size_t first = fm_grid_index(truth, fm_cell_at(x, y));
     if (known == 0) {
         return;
     }
+    uint64_t stale = fm_stale_word(&knowledge->stale, y, x / FM_TERRAIN_BLOCK_CELLS);
     if (knowledge->weights != NULL) {
         memcpy(block->cost, knowledge->weights + first, count);
     } else {
@@ -30,7 +32,9 @@ static void look_as_team(const fm_knowledge *knowledge, uint64_t known, uint64_t
     }
     for (uint64_t bits = known; bits != 0; bits &= bits - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(bits);
-        block->terrain[i] = stale >> i & 1 ? knowledge->seen[first + i] : truth->terrain[first + i];
+        block->terrain[i] = stale >> i & 1
+                                ? fm_stale_terrain(&knowledge->stale, fm_cell_at(x + i, y))
+                                : truth->terrain[first + i];
     }
 }
 
@@ -51,9 +55,6 @@ uint32_t fm_world_look_up_block(const fm_world *world, uint32_t team, uint32_t x
     FM_ASSERT(team >= 1 && team <= fm_world_team_count(world));
     const fm_knowledge *knowledge = fm_team_of(world, team)->knowledge;
     uint64_t known = fm_bitmap_row(&knowledge->known, (int32_t)y)[x / FM_TERRAIN_BLOCK_CELLS];
-    uint64_t stale = knowledge->stale.words == NULL
-                         ? 0
-                         : fm_bitmap_row(&knowledge->stale, (int32_t)y)[x / FM_TERRAIN_BLOCK_CELLS];
-    look_as_team(knowledge, known & cells_of(count), stale, first, count, block);
+    look_as_team(knowledge, known & cells_of(count), x, y, count, block);
     return count;
 }

@@ -423,7 +423,6 @@ static void mission_init(struct mission *m, fm_grid *grid, fm_connectivity conne
                      FM_OK);
     assert_int_equal(fm_knowledge_prepare_class(m->knowledge, 0, ground, UINT32_MAX), FM_OK);
     assert_int_equal(fm_knowledge_prepare_tiles(m->knowledge, 0), FM_OK);
-    assert_int_equal(fm_knowledge_prepare_for_edits(m->knowledge), FM_OK);
     for (uint32_t i = 0; i < GROUPS_MAX; i++) {
         struct group *group = &m->groups[i];
         place_group(m, group);
@@ -451,9 +450,13 @@ static void mission_fini(struct mission *m)
 
 static void set_terrain(struct mission *m, fm_cell cell, fm_terrain terrain)
 {
-    fm_terrain before = (fm_terrain)m->grid->terrain[fm_grid_index(m->grid, cell)];
+    uint32_t bit = fm_cell_x(cell) % 64;
+    fm_edited_word edited = {
+        .y = fm_cell_y(cell), .word = fm_cell_x(cell) / 64, .mask = UINT64_C(1) << bit};
+    edited.terrain_before[bit] = m->grid->terrain[fm_grid_index(m->grid, cell)];
+    assert_int_equal(fm_knowledge_prepare_for_edits(m->knowledge, &edited, 1), FM_OK);
     if (fm_grid_set(m->grid, cell, terrain, FM_COST_FLOOR)) {
-        fm_knowledge_note_edit(m->knowledge, cell, before);
+        fm_knowledge_note_edits(m->knowledge, &edited, 1);
     }
 }
 

@@ -22,8 +22,8 @@ static fm_grid *random_grid(fm_random *random)
 {
     fm_generate_options options = fm_generate_options_default();
     options.generator = FM_GENERATOR_RANDOM;
-    options.width = 3 + fm_random_below(random, SIDE_MAX - 3);
-    options.height = 3 + fm_random_below(random, SIDE_MAX - 3);
+    options.width = 1 + fm_random_below(random, SIDE_MAX);
+    options.height = 1 + fm_random_below(random, SIDE_MAX);
     options.blocked_permille = fm_random_below(random, 500);
     options.seed = fm_random_next(random);
     fm_grid *grid;
@@ -97,6 +97,28 @@ static void compare(const struct model *model, const fm_knowledge *knowledge)
     assert_int_equal(knowledge->known_count, known);
 }
 
+// Some cells of one word of a row from x on become walls, or ground.
+static void edit(fm_knowledge *knowledge, fm_grid *grid, uint32_t x, uint32_t y, fm_random *random)
+{
+    fm_terrain after = fm_random_below(random, 2) ? FM_TERRAIN_WALL : FM_TERRAIN_GROUND;
+    fm_edited_word edited = {.y = y, .word = x / 64};
+    uint32_t end = fm_min(x + 1 + fm_random_below(random, 2) * fm_random_below(random, 64),
+                          fm_min(grid->width, edited.word * 64 + 64));
+    for (; x < end; x += 1 + fm_random_below(random, 2) * fm_random_below(random, 9)) {
+        edited.mask |= UINT64_C(1) << x % 64;
+    }
+    assert_int_equal(fm_knowledge_prepare_for_edits(knowledge, &edited, 1), FM_OK);
+    for (uint64_t left = edited.mask; left != 0; left &= left - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctzll(left);
+        fm_cell cell = fm_cell_at(edited.word * 64 + bit, y);
+        edited.terrain_before[bit] = grid->terrain[fm_grid_index(grid, cell)];
+        if (!fm_grid_set(grid, cell, after, 1)) {
+            edited.mask &= ~(UINT64_C(1) << bit);
+        }
+    }
+    fm_knowledge_note_edits(knowledge, &edited, 1);
+}
+
 static void knows_what_it_has_seen(void **state)
 {
     (void)state;
@@ -115,7 +137,6 @@ static void knows_what_it_has_seen(void **state)
                                 rules.shape == FM_SENSE_DIAMOND ? FM_STEPS_1 : FM_STEPS_10_14,
                                 false, &fm_memory_libc, &knowledge),
             FM_OK);
-        assert_int_equal(fm_knowledge_prepare_for_edits(knowledge), FM_OK);
         struct model *model = calloc(1, sizeof *model);
         bool notes = fm_random_below(&random, 2) == 0;
         if (notes) {
@@ -126,12 +147,7 @@ static void knows_what_it_has_seen(void **state)
             uint32_t x = fm_random_below(&random, fm_min(grid->width, side * side));
             uint32_t y = fm_random_below(&random, fm_min(grid->height, side * side));
             if (fm_random_below(&random, 3) == 0) {
-                fm_terrain before = (fm_terrain)grid->terrain[y * grid->width + x];
-                fm_terrain after =
-                    fm_random_below(&random, 2) ? FM_TERRAIN_WALL : FM_TERRAIN_GROUND;
-                if (fm_grid_set(grid, fm_cell_at(x, y), after, 1)) {
-                    fm_knowledge_note_edit(knowledge, fm_cell_at(x, y), before);
-                }
+                edit(knowledge, grid, x, y, &random);
             } else {
                 // As the sense stage does: who has no news does not look.
                 if (fm_knowledge_has_news(knowledge, NULL, fm_cell_at(x, y))) {
@@ -148,6 +164,58 @@ static void knows_what_it_has_seen(void **state)
         fm_line_of_sight_destroy(sight);
         fm_grid_destroy(grid);
     }
+}
+
+// A team remembers only cells that it knows, in pages, and only until it sees them again. With
+// thousands of teams, a byte a cell for each would be gigabytes.
+static void edits_cost_who_knows_the_cells(void **state)
+{
+    (void)state;
+    const fm_sense_rules rules = {.radius = 3, .shape = FM_SENSE_SQUARE};
+    fm_grid *grid;
+    fm_line_of_sight *sight;
+    fm_knowledge *knowledge;
+    fm_test_memory memory;
+    fm_test_memory_init(&memory, UINT64_MAX);
+    assert_int_equal(fm_grid_create(1024, 1024, &fm_memory_libc, &grid), FM_OK);
+    assert_int_equal(fm_line_of_sight_create(rules, &fm_memory_libc, &sight), FM_OK);
+    assert_int_equal(fm_knowledge_create(grid, sight, FM_CONNECT_8, FM_STEPS_10_14, false,
+                                         &memory.memory, &knowledge),
+                     FM_OK);
+    fm_knowledge_sense(knowledge, NULL, fm_cell_at(100, 100));
+    size_t before = fm_knowledge_bytes(knowledge);
+    memory.left = 0;
+    fm_edited_word unknown = {.y = 500, .word = 3, .mask = UINT64_MAX};
+    assert_int_equal(fm_knowledge_prepare_for_edits(knowledge, &unknown, 1), FM_OK);
+    fm_knowledge_note_edits(knowledge, &unknown, 1);
+    assert_int_equal(fm_knowledge_bytes(knowledge), before);
+
+    fm_edited_word edited = {.y = 100, .word = 1, .mask = UINT64_MAX};
+    for (uint32_t blocks = 0; blocks < 2; blocks++) {
+        memory.left = blocks;
+        assert_int_equal(fm_knowledge_prepare_for_edits(knowledge, &edited, 1), FM_ERR_NO_MEMORY);
+        assert_false(fm_knowledge_has_news(knowledge, NULL, fm_cell_at(100, 100)));
+    }
+    memory.left = 1;
+    assert_int_equal(fm_knowledge_prepare_for_edits(knowledge, &edited, 1), FM_OK);
+    memset(edited.terrain_before, FM_TERRAIN_GROUND, sizeof edited.terrain_before);
+    assert_true(fm_grid_set(grid, fm_cell_at(100, 100), FM_TERRAIN_WALL, 1));
+    fm_knowledge_note_edits(knowledge, &edited, 1);
+    assert_true(fm_knowledge_bytes(knowledge) < before + 8000);
+    assert_int_equal(fm_knowledge_look_up(knowledge, fm_cell_at(100, 100)).terrain,
+                     FM_TERRAIN_GROUND);
+    assert_true(fm_knowledge_has_news(knowledge, NULL, fm_cell_at(100, 100)));
+    uint64_t held = memory.held;
+    memory.left = UINT64_MAX;
+    fm_knowledge_sense(knowledge, NULL, fm_cell_at(100, 100));
+    assert_int_equal(fm_knowledge_look_up(knowledge, fm_cell_at(100, 100)).terrain,
+                     FM_TERRAIN_WALL);
+    assert_int_equal(fm_stale_count(&knowledge->stale), 0);
+    assert_true(memory.held <= held); // the page is gone, what else was learned may take a block
+    fm_knowledge_destroy(knowledge);
+    assert_int_equal(memory.held, 0);
+    fm_line_of_sight_destroy(sight);
+    fm_grid_destroy(grid);
 }
 
 // An agent always sees its neighbours, or it would walk into what it cannot see.
@@ -238,6 +306,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_what_it_has_seen),
+        cmocka_unit_test(edits_cost_who_knows_the_cells),
         cmocka_unit_test(neighbours_are_always_seen),
         cmocka_unit_test(many_see_what_each_of_them_sees),
     };
