@@ -102,8 +102,6 @@ static void sense_teams(uint32_t begin, uint32_t end, uint32_t worker, void *con
                 fm_knowledge_sense(team->knowledge, fm_agent_sight(world, agent), eyes[eye]);
             }
         }
-        team->labels.units = 0;
-        team->seekers.cells_used = 0;
         fm_team_labels_follow(team);
     }
 }
@@ -136,6 +134,10 @@ static void list_sensing(fm_world *world, struct fm_team *team, uint32_t slot)
 static void stage_sense(struct fm_tick *t)
 {
     fm_world *world = t->world;
+    for (uint32_t i = 0; i < world->teams.count; i++) {
+        world->teams.list[i].labels.units = 0; // what the last tick's work is charged by
+        world->teams.list[i].seekers.cells_used = 0;
+    }
     if (!FM_RESERVE(world, world->lists.sensing, world->lists.sensing_capacity,
                     world->agents.slot_count)) {
         return; // these agents look around in the next tick

@@ -413,6 +413,49 @@ static void first_orders_of_many_teams(void **state)
     unit_count = UNITS;
 }
 
+// Work on labels is charged in the tick in which it is done. When the next tick has no memory to
+// list who looks around, it is not charged again.
+static void labels_are_charged_once(void **state)
+{
+    (void)state;
+    fm_random random = fm_random_seed(fm_test_seed());
+    fm_grid *grid;
+    fm_test_memory memory;
+    fm_test_memory_init(&memory, UINT64_MAX);
+    assert_int_equal(fm_grid_create(SIDE, SIDE, &memory.memory, &grid), FM_OK);
+    fm_world_rules rules = fm_world_rules_default();
+    rules.omniscient = true;
+    fm_world *world;
+    assert_int_equal(fm_world_create(&rules, grid, &memory.memory, &world), FM_OK);
+    fm_command_result result = {0};
+    apply(world, (fm_command){.kind = FM_COMMAND_TEAM}, &result);
+    for (uint32_t i = 0; i < 2; i++) {
+        fm_cell cells[40];
+        uint32_t count = i == 0 ? 1 : FM_COUNT_OF(cells);
+        for (uint32_t k = 0; k < count; k++) {
+            cells[k] = fm_cell_at(k, i);
+        }
+        result.spawned = &units[i];
+        apply(
+            world,
+            (fm_command){.kind = FM_COMMAND_SPAWN, .team = 1, .cells = cells, .cell_count = count},
+            &result);
+        if (i == 0) {
+            unit_count = 1;
+            send(world, &random);
+            unit_count = UNITS;
+        }
+        fm_tick_report report;
+        memory.left = i == 0 ? UINT64_MAX : 0;
+        fm_tick_run(world, NULL, BUDGET, NULL, &report);
+        assert_int_equal(report.starved, i == 1);
+        assert_int_equal(report.label_units > 0, i == 0);
+        memory.left = UINT64_MAX;
+    }
+    fm_world_destroy(world);
+    assert_int_equal(memory.held, 0);
+}
+
 // The digest after ticks in which an edit of all the map makes every search count its share.
 static uint64_t digest_of_records(uint64_t expansions_budget)
 {
@@ -460,6 +503,7 @@ int main(void)
         cmocka_unit_test(everybody_arrives_in_fog),
         cmocka_unit_test(overload_finishes_as_much),
         cmocka_unit_test(first_orders_of_many_teams),
+        cmocka_unit_test(labels_are_charged_once),
         cmocka_unit_test(a_record_without_a_budget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
