@@ -200,6 +200,17 @@ static fm_status load_knowledge(fm_world_loader *loader, struct fm_team *team)
 
 // ---- a team -------------------------------------------------------------------------------------
 
+// Takes a slot, as the difference to the one before. False: it is not below `slot_count`.
+static bool take_slot(fm_reader *reader, uint32_t slot_count, int64_t *slot)
+{
+    int64_t difference = fm_reader_take_signed(reader);
+    if (difference < -*slot || difference >= (int64_t)slot_count - *slot) {
+        return false;
+    }
+    *slot += difference;
+    return true;
+}
+
 static fm_status load_members(fm_world_loader *loader, struct fm_team *team, uint32_t number)
 {
     fm_reader *reader = &loader->reader;
@@ -210,13 +221,11 @@ static fm_status load_members(fm_world_loader *loader, struct fm_team *team, uin
     }
     int64_t slot = 0;
     for (uint32_t i = 0; i < count && !reader->failed; i++) {
-        int64_t difference = fm_reader_take_signed(reader);
-        if (difference < -slot || difference >= (int64_t)loader->agent_slots - slot) {
+        if (!take_slot(reader, loader->agent_slots, &slot)) {
             fm_reader_fail(reader, "A slot of team %u is not below %u.", number,
                            loader->agent_slots);
             break;
         }
-        slot += difference;
         struct fm_agent *agent = &world->agents.slots[slot];
         if (agent->team != FM_ALL_TEAMS) {
             fm_reader_fail(reader, "Slot %u belongs to two teams.", (uint32_t)slot);
@@ -760,16 +769,16 @@ fm_status fm_load_agents(fm_world_loader *loader)
             return FM_OK;
         }
     }
+    if (status != FM_OK) {
+        return status;
+    }
     if (world->agents.count != loader->agent_count) {
         fm_reader_fail(&loader->reader, "%u agents are alive, not %u as the head says.",
                        world->agents.count, loader->agent_count);
     }
-    if (status == FM_OK) {
-        take_passengers(&agents);
-    }
+    take_passengers(&agents);
     // Room for the end of each order, as commands leave it.
-    bool reserved = fm_interval_reserve(world, world->orders.live, 0);
-    return status == FM_OK && !reserved ? FM_ERR_NO_MEMORY : status;
+    return fm_interval_reserve(world, world->orders.live, 0) ? FM_OK : FM_ERR_NO_MEMORY;
 }
 
 // ---- planners -----------------------------------------------------------------------------------
@@ -782,13 +791,11 @@ fm_status fm_load_planners(fm_world_loader *loader)
     int64_t slot = 0;
     fm_status status = FM_OK;
     for (uint32_t i = 0; i < count && status == FM_OK; i++) {
-        slot += fm_reader_take_signed(reader);
+        bool is_slot = take_slot(reader, world->agents.slot_count, &slot);
         if (reader->failed) {
             return FM_OK;
         }
-        struct fm_agent *agent = slot >= 0 && slot < (int64_t)world->agents.slot_count
-                                     ? &world->agents.slots[slot]
-                                     : NULL;
+        struct fm_agent *agent = is_slot ? &world->agents.slots[slot] : NULL;
         if (agent == NULL || !agent->alive || agent->planner != FM_SLOT_NONE ||
             agent->order.id == 0 ||
             (agent->order.goal == FM_CELL_NONE && agent->order.substitute == FM_CELL_NONE)) {

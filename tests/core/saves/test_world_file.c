@@ -7,6 +7,7 @@
 // views must not change. Then files are cut off and changed, with and without corrected checksums:
 // they must be refused, or be a world that can be played.
 
+#include "core/commands/apply.h"
 #include "core/commands/create.h"
 #include "core/saves/settle.h"
 #include "core/saves/world_load.h"
@@ -279,6 +280,7 @@ static void write_u64(uint8_t *bytes, uint64_t value)
 
 #define FILE_HEAD_SIZE    12u
 #define SECTION_HEAD_SIZE 9u
+#define PLANNERS_SECTION  6u
 
 // Corrects the checksums of all sections.
 static void reseal(uint8_t *bytes, size_t size)
@@ -366,7 +368,70 @@ static void sections_cut_off_are_refused(void **state)
     fm_writer_fini(&bytes);
 }
 
-// If any allocation fails, nothing leaks.
+// A file with a planner for each of four agents.
+static fm_writer make_planners(void)
+{
+    fm_grid *grid;
+    fm_world *world;
+    fm_world_rules rules = fm_world_rules_default();
+    rules.planner.ops = &fm_repeated_jps;
+    assert_int_equal(fm_grid_create(40, 40, &fm_memory_libc, &grid), FM_OK);
+    assert_int_equal(fm_world_create(&rules, grid, &fm_memory_libc, &world), FM_OK);
+    fm_agent_id agents[4];
+    const fm_cell cells[4] = {fm_cell_at(0, 0), fm_cell_at(0, 9), fm_cell_at(9, 9),
+                              fm_cell_at(9, 0)};
+    const fm_cell goals[4] = {fm_cell_at(39, 39), fm_cell_at(39, 30), fm_cell_at(30, 30),
+                              fm_cell_at(30, 39)};
+    const fm_command commands[] = {
+        {.kind = FM_COMMAND_TEAM},
+        {.kind = FM_COMMAND_SPAWN, .team = 1, .cells = cells, .cell_count = 4},
+        {.kind = FM_COMMAND_ORDER,
+         .order = FM_ORDER_MOVE,
+         .agents = agents,
+         .agent_count = 4,
+         .cells = goals,
+         .cell_count = 4},
+    };
+    for (uint32_t i = 0; i < FM_COUNT_OF(commands); i++) {
+        fm_command_result result = {.spawned = agents};
+        fm_world_apply(world, &commands[i], &result);
+        assert_int_equal(result.status, FM_OK);
+    }
+    fm_tick_report report;
+    fm_tick_run(world, NULL, 100000, NULL, &report);
+    fm_writer bytes;
+    save(world, &bytes);
+    fm_world_destroy(world);
+    return bytes;
+}
+
+// Slots of planners are differences to the one before. In a forged file one is as large as a number
+// can be, at any place of the section: it must not overflow.
+static void planners_far_away_are_refused(void **state)
+{
+    (void)state;
+    static const uint8_t largest[] = {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1};
+    fm_writer bytes = make_planners();
+    size_t at = FILE_HEAD_SIZE;
+    for (uint32_t i = 0; i < PLANNERS_SECTION; i++) {
+        at += SECTION_HEAD_SIZE + (size_t)read_u64(bytes.data + at + 1) + 8;
+    }
+    size_t section = (size_t)read_u64(bytes.data + at + 1), begin = at + SECTION_HEAD_SIZE;
+    assert_int_equal(bytes.data[begin], 4);
+    uint8_t *copy = malloc(bytes.size + sizeof largest);
+    for (size_t place = begin + 1; place < begin + section; place++) {
+        memcpy(copy, bytes.data, place);
+        memcpy(copy + place, largest, sizeof largest);
+        memcpy(copy + place + sizeof largest, bytes.data + place, bytes.size - place);
+        write_u64(copy + at + 1, section + sizeof largest);
+        reseal(copy, bytes.size + sizeof largest);
+        assert_false(try_to_load(copy, bytes.size + sizeof largest));
+    }
+    free(copy);
+    fm_writer_fini(&bytes);
+}
+
+// If any allocation fails, nothing leaks, and the error is that.
 static void loading_without_memory_leaves_nothing(void **state)
 {
     (void)state;
@@ -384,6 +449,7 @@ static void loading_without_memory_leaves_nothing(void **state)
             fm_world_destroy(world);
         } else {
             assert_int_equal(status, FM_ERR_NO_MEMORY);
+            assert_string_equal(error.message, fm_status_text(FM_ERR_NO_MEMORY));
             assert_null(world);
         }
         assert_int_equal(memory.held, 0);
@@ -448,6 +514,7 @@ int main(void)
         cmocka_unit_test(damaged_files_are_refused),
         cmocka_unit_test(files_made_on_purpose_do_no_harm),
         cmocka_unit_test(sections_cut_off_are_refused),
+        cmocka_unit_test(planners_far_away_are_refused),
         cmocka_unit_test(loading_without_memory_leaves_nothing),
         cmocka_unit_test(files_of_version_1_are_read_where_they_can_be),
     };
