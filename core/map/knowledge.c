@@ -259,22 +259,110 @@ static inline bool span_of(const fm_knowledge *knowledge, const fm_line_of_sight
     return true;
 }
 
-// Handed the cells that are seen, up to 64 of a row at a time: a row, which word of it, and bits.
-typedef void see_fn(void *context, uint32_t y, uint32_t word, uint64_t cells);
-
-// Hands all cells to `see` that are seen from `cell`.
-FM_INLINE void see_from(const fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell,
-                        see_fn *see, void *context)
+// Of some cells of a word of a row, those that look otherwise than the team knows, or may.
+static inline uint64_t news_in(const fm_knowledge *knowledge, uint32_t y, uint32_t word,
+                               uint64_t cells)
 {
-    if (sight->rules.line_of_sight) {
-        fm_cell cells[FM_SIGHT_RAYS_MAX];
-        uint32_t count = fm_line_of_sight_visible(sight, &knowledge->truth->blocked, cell, cells);
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t x = fm_cell_x(cells[i]);
-            see(context, fm_cell_y(cells[i]), x >> 6, (uint64_t)1 << (x & 63));
-        }
-        return;
+    uint64_t known = fm_bitmap_row(&knowledge->known, (int32_t)y)[word];
+    return cells & (~known | fm_stale_word(&knowledge->stale, y, word));
+}
+
+// Learns, or marks, cells by line of sight one by one, in the order of the rays.
+static void learn_cells(fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell)
+{
+    fm_cell cells[FM_SIGHT_RAYS_MAX];
+    uint32_t count = fm_line_of_sight_visible(sight, &knowledge->truth->blocked, cell, cells);
+    for (uint32_t i = 0; i < count; i++) {
+        fm_knowledge_learn(knowledge, cells[i]);
     }
+}
+
+static void mark_cells(const fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell,
+                       fm_bitmap *visible)
+{
+    fm_cell cells[FM_SIGHT_RAYS_MAX];
+    uint32_t count = fm_line_of_sight_visible(sight, &knowledge->truth->blocked, cell, cells);
+    for (uint32_t i = 0; i < count; i++) {
+        fm_bitmap_set(visible, cells[i]);
+    }
+}
+
+// The bits of a row of a window that lie in the word that it begins in, and in the next one.
+static inline uint64_t bits_of_first_word(uint64_t bits, int32_t left)
+{
+    return bits << (left & 63);
+}
+
+static inline uint64_t bits_of_next_word(uint64_t bits, int32_t left)
+{
+    return (left & 63) == 0 ? 0 : bits >> (64 - (left & 63));
+}
+
+static uint64_t news_in_row(const fm_knowledge *knowledge, const fm_sight_window *window,
+                            uint32_t i)
+{
+    uint32_t y = (uint32_t)(window->top + (int32_t)i);
+    int32_t word = window->left >> 6;
+    uint32_t shift = (uint32_t)window->left & 63;
+    uint64_t first = bits_of_first_word(window->rows[i], window->left);
+    uint64_t next = bits_of_next_word(window->rows[i], window->left), news = 0;
+    if (first != 0) {
+        news = news_in(knowledge, y, (uint32_t)word, first) >> shift;
+    }
+    if (next != 0) {
+        news |= news_in(knowledge, y, (uint32_t)(word + 1), next) << (64 - shift);
+    }
+    return news;
+}
+
+// Learns the cells of a window in the order of the rays: the digest depends on it.
+static void learn_in_order(fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell,
+                           const fm_sight_window *window)
+{
+    int32_t x = (int32_t)fm_cell_x(cell), y = (int32_t)fm_cell_y(cell);
+    for (uint32_t i = 0; i < sight->ray_count; i++) {
+        int32_t cx = x + sight->rays[i].dx, cy = y + sight->rays[i].dy;
+        if ((window->rows[cy - window->top] >> (cx - window->left) & 1) != 0) {
+            fm_knowledge_learn(knowledge, fm_cell_at((uint32_t)cx, (uint32_t)cy));
+        }
+    }
+}
+
+// Most units see nothing new: where walls are, they have unknown cells within reach all the time.
+static void learn_window(fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell)
+{
+    fm_sight_window window;
+    fm_line_of_sight_window(sight, knowledge->truth, cell, &window);
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < window.side; i++) {
+        if (window.rows[i] != 0) {
+            window.rows[i] = news_in_row(knowledge, &window, i);
+            any |= window.rows[i];
+        }
+    }
+    if (any != 0) {
+        learn_in_order(knowledge, sight, cell, &window);
+    }
+}
+
+static void mark_window(const fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell,
+                        fm_bitmap *visible)
+{
+    fm_sight_window window;
+    fm_line_of_sight_window(sight, knowledge->truth, cell, &window);
+    for (uint32_t i = 0; i < window.side; i++) {
+        if (window.rows[i] != 0) {
+            uint64_t *words = fm_bitmap_row(visible, window.top + (int32_t)i) + (window.left >> 6);
+            uint64_t first = bits_of_first_word(window.rows[i], window.left);
+            uint64_t next = bits_of_next_word(window.rows[i], window.left);
+            words[0] |= first;
+            words[1] |= next;
+        }
+    }
+}
+
+static void learn_shape(fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell)
+{
     int32_t radius = (int32_t)sight->rules.radius;
     for (int32_t dy = -radius; dy <= radius; dy++) {
         struct span span;
@@ -282,19 +370,22 @@ FM_INLINE void see_from(const fm_knowledge *knowledge, const fm_line_of_sight *s
             continue;
         }
         for (uint32_t word = span.x_first >> 6; word <= span.x_last >> 6; word++) {
-            see(context, span.y, word, fm_bitmap_span(word, span.x_first, span.x_last));
+            learn_word(knowledge, span.y, word, fm_bitmap_span(word, span.x_first, span.x_last));
         }
     }
 }
 
-static inline void learn_seen(void *context, uint32_t y, uint32_t word, uint64_t cells)
+static void mark_shape(const fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell,
+                       fm_bitmap *visible)
 {
-    learn_word(context, y, word, cells);
-}
-
-static inline void mark_seen(void *context, uint32_t y, uint32_t word, uint64_t cells)
-{
-    fm_bitmap_row(context, (int32_t)y)[word] |= cells;
+    int32_t radius = (int32_t)sight->rules.radius;
+    for (int32_t dy = -radius; dy <= radius; dy++) {
+        struct span span;
+        if (span_of(knowledge, sight, cell, dy, &span)) {
+            uint32_t width = span.x_last - span.x_first + 1;
+            fm_bitmap_fill(visible, (fm_rect){span.x_first, span.y, width, 1}, true);
+        }
+    }
 }
 
 static const fm_line_of_sight *sight_or_rules(const fm_knowledge *knowledge,
@@ -364,18 +455,17 @@ void fm_knowledge_sense(fm_knowledge *knowledge, const fm_line_of_sight *sight, 
 {
     if (!knowledge->omniscient) {
         sight = sight_or_rules(knowledge, sight);
-        see_from(knowledge, sight, cell, learn_seen, knowledge);
+        if (!sight->rules.line_of_sight) {
+            learn_shape(knowledge, sight, cell);
+        } else if (sight->rules.radius <= FM_SIGHT_WINDOW_RADIUS_MAX) {
+            learn_window(knowledge, sight, cell);
+        } else {
+            learn_cells(knowledge, sight, cell);
+        }
         if (notes_sensed_from(knowledge, sight)) {
             note_sensed_from(knowledge, cell);
         }
     }
-}
-
-static inline bool has_news_in(const fm_knowledge *knowledge, uint32_t y, uint32_t word,
-                               uint64_t mask)
-{
-    uint64_t known = fm_bitmap_row(&knowledge->known, (int32_t)y)[word];
-    return (mask & (~known | fm_stale_word(&knowledge->stale, y, word))) != 0;
 }
 
 bool fm_knowledge_has_news(const fm_knowledge *knowledge, const fm_line_of_sight *sight,
@@ -393,8 +483,8 @@ bool fm_knowledge_has_news(const fm_knowledge *knowledge, const fm_line_of_sight
             continue;
         }
         for (uint32_t word = span.x_first >> 6; word <= span.x_last >> 6; word++) {
-            if (has_news_in(knowledge, span.y, word,
-                            fm_bitmap_span(word, span.x_first, span.x_last))) {
+            if (news_in(knowledge, span.y, word, fm_bitmap_span(word, span.x_first, span.x_last)) !=
+                0) {
                 return true;
             }
         }
@@ -436,7 +526,14 @@ void fm_knowledge_learn(fm_knowledge *knowledge, fm_cell cell)
 void fm_knowledge_look(const fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell,
                        fm_bitmap *visible)
 {
-    see_from(knowledge, sight_or_rules(knowledge, sight), cell, mark_seen, visible);
+    sight = sight_or_rules(knowledge, sight);
+    if (!sight->rules.line_of_sight) {
+        mark_shape(knowledge, sight, cell, visible);
+    } else if (sight->rules.radius <= FM_SIGHT_WINDOW_RADIUS_MAX) {
+        mark_window(knowledge, sight, cell, visible);
+    } else {
+        mark_cells(knowledge, sight, cell, visible);
+    }
 }
 
 // ---- edits of the true map ----------------------------------------------------------------------

@@ -4,7 +4,7 @@
 // looked at with one mask per 64 cells. With line of sight every cell of the shape has a parent,
 // the cell before it on the straight line from the agent; it is seen when the parent is seen and
 // does not block. Parents come first in the list, so one pass decides all; for units side by side,
-// the same pass decides for 64 of them.
+// the same pass decides for 64 of them. For one unit whole sides of a ring are decided at once.
 
 #include "core/map/line_of_sight.h"
 
@@ -185,6 +185,128 @@ void fm_line_of_sight_look_from_word(const fm_line_of_sight *sight, const fm_bit
         }
         passes[ring & 1][i - begins[1]] = seen;
         any |= seen;
+    }
+}
+
+// ---- one cell, bit by bit -----------------------------------------------------------------------
+
+// A ring has four sides, and the cells of each hang on those of the same side of the ring before:
+// the inner half on the cell straight behind it, the outer ones on the cell one place further in.
+// So a side is a word: bit `centre + d` is the cell d places from the middle, and three shifts give
+// the next side. The rows of the map say which cells of the sides in the north and south go on, its
+// columns, which are rows of the transposed bitmap, those in the west and east.
+struct side {
+    const fm_bitmap *blocked; // rows parallel to the side
+    uint64_t inside;          // bits of cells on the map
+    int32_t begin;            // of the bits, in a row
+    int32_t at, step;         // row of the agent, and towards the side
+    uint64_t passes;          // of the ring before
+};
+
+static struct side side_of(const fm_bitmap *blocked, int32_t along, int32_t across, int32_t step,
+                           uint32_t centre)
+{
+    int32_t begin = along - (int32_t)centre;
+    return (struct side){.blocked = blocked,
+                         .inside = cells_inside(blocked, begin),
+                         .begin = begin,
+                         .at = across,
+                         .step = step,
+                         .passes = UINT64_C(1) << centre};
+}
+
+// Which cells of a side hang on the cell straight behind them, on that to the left and to the
+// right, and which lie in the shape; the same for all sides of a ring.
+struct ring {
+    uint32_t number;
+    uint64_t inner, left, right, shape;
+};
+
+// The bits up to `reach` places from the middle.
+static uint64_t middle_bits(uint32_t centre, uint32_t reach)
+{
+    return (UINT64_MAX >> (63 - 2 * reach)) << (centre - reach);
+}
+
+static struct ring ring_of(const fm_line_of_sight *sight, uint32_t number, uint32_t centre)
+{
+    uint64_t inner = middle_bits(centre, number / 2), left = (inner & -inner) - 1;
+    return (struct ring){
+        .number = number,
+        .inner = inner,
+        .left = left,
+        .right = ~(left | inner),
+        .shape = middle_bits(centre, fm_min(number, sight->half_width[number])),
+    };
+}
+
+// What is seen of a side of the next ring.
+FM_INLINE uint64_t next_ring(struct side *side, const struct ring *ring)
+{
+    int32_t row = side->at + side->step * (int32_t)ring->number;
+    uint64_t passes = side->passes;
+    uint64_t lines =
+        (passes & ring->inner) | (passes >> 1 & ring->left) | (passes << 1 & ring->right);
+    uint64_t seen = lines & ring->shape & side->inside;
+    if (seen == 0 || row < 0 || row >= (int32_t)side->blocked->height) {
+        side->passes = 0;
+        return 0;
+    }
+    side->passes = seen & ~bits_from(fm_bitmap_row(side->blocked, row), side->begin);
+    return seen;
+}
+
+// Exchanges rows and columns of a square of `side` bits, 32 or 64, which must lie in the low bits.
+static void transpose(uint64_t *square, uint32_t side)
+{
+    uint64_t mask = side == 64 ? UINT32_MAX : UINT16_MAX;
+    for (uint32_t width = side / 2; width != 0; width /= 2, mask ^= mask << width) {
+        for (uint32_t i = 0; i < side; i = (i + width + 1) & ~width) {
+            uint64_t exchanged = (square[i] >> width ^ square[i + width]) & mask;
+            square[i] ^= exchanged << width;
+            square[i + width] ^= exchanged;
+        }
+    }
+}
+
+// Transposed, the columns are rows too.
+static void add_columns(fm_sight_window *window, uint64_t *columns)
+{
+    transpose(columns, window->side);
+    for (uint32_t i = 0; i < window->side; i++) {
+        window->rows[i] |= columns[i];
+    }
+}
+
+void fm_line_of_sight_window(const fm_line_of_sight *sight, const fm_grid *grid, fm_cell from,
+                             fm_sight_window *window)
+{
+    uint32_t radius = sight->rules.radius, centre = radius < 16 ? 15 : 31;
+    FM_ASSERT(radius <= FM_SIGHT_WINDOW_RADIUS_MAX);
+    int32_t x = (int32_t)fm_cell_x(from), y = (int32_t)fm_cell_y(from);
+    struct side north = side_of(&grid->blocked, x, y, -1, centre), south = north;
+    struct side west = side_of(&grid->blocked_transposed, y, x, -1, centre), east = west;
+    south.step = east.step = 1;
+    window->left = x - (int32_t)centre;
+    window->top = y - (int32_t)centre;
+    window->side = 2 * centre + 2;
+    uint64_t columns[64], *rows = window->rows, any_column = 0;
+    memset(rows, 0, window->side * sizeof *rows);
+    memset(columns, 0, window->side * sizeof *columns);
+    rows[centre] = UINT64_C(1) << centre;
+    for (uint32_t number = 1; number <= radius; number++) {
+        struct ring ring = ring_of(sight, number, centre);
+        rows[centre - number] = next_ring(&north, &ring);
+        rows[centre + number] = next_ring(&south, &ring);
+        columns[centre - number] = next_ring(&west, &ring);
+        columns[centre + number] = next_ring(&east, &ring);
+        any_column |= columns[centre - number] | columns[centre + number];
+        if ((north.passes | south.passes | west.passes | east.passes) == 0) {
+            break;
+        }
+    }
+    if (any_column != 0) {
+        add_columns(window, columns);
     }
 }
 

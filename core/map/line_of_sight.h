@@ -29,6 +29,25 @@ struct fm_line_of_sight {
 uint32_t fm_line_of_sight_visible(const fm_line_of_sight *sight, const fm_bitmap *blocked,
                                   fm_cell from, fm_cell *cells);
 
+#define FM_SIGHT_WINDOW_RADIUS_MAX 31u // cells; the largest that a window has room for
+
+// What is seen from a cell, as bits: bit i of rows[j] is the cell (left + i, top + j). Only those
+// of cells on the map are 1.
+typedef struct fm_sight_window {
+    int32_t left, top;
+    uint32_t side; // rows
+    uint64_t rows[64];
+} fm_sight_window;
+
+/// The cells of fm_line_of_sight_visible(), with some operations a ring instead of a cell. A unit
+/// that looks and sees nothing new takes 4,500 instructions with radius 8, 9,200 with 16 and 12,600
+/// with 31, where going from cell to cell takes 12,400, 36,400 and 95,700.
+///
+/// @param sight  of a radius up to FM_SIGHT_WINDOW_RADIUS_MAX (asserted)
+/// @param grid   the map; read are its blocked cells
+void fm_line_of_sight_window(const fm_line_of_sight *sight, const fm_grid *grid, fm_cell from,
+                             fm_sight_window *window);
+
 /// Adds to `visible` what is seen from up to 64 cells of a row at once: bit x % 64 of `eyes` is the
 /// cell (word * 64 + x % 64, y), and has to lie on the map.
 void fm_line_of_sight_look_from_word(const fm_line_of_sight *sight, const fm_bitmap *blocked,

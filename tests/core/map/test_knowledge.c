@@ -251,6 +251,61 @@ static void neighbours_are_always_seen(void **state)
     }
 }
 
+static bool is_in_window(const fm_sight_window *window, fm_cell cell)
+{
+    int64_t x = (int64_t)fm_cell_x(cell) - window->left, y = (int64_t)fm_cell_y(cell) - window->top;
+    return x >= 0 && x < 64 && y >= 0 && y < window->side && (window->rows[y] >> x & 1) != 0;
+}
+
+static uint32_t random_side(fm_random *random)
+{
+    static const uint32_t sides[] = {1, 2, 63, 64, 65, FM_SIDE_MAX - 1, FM_SIDE_MAX};
+    return fm_random_below(random, 3) == 0 ? sides[fm_random_below(random, FM_COUNT_OF(sides))]
+                                           : 1 + fm_random_below(random, 150);
+}
+
+// The window of a cell has the cells that lines reach, and no other.
+static void windows_show_what_lines_reach(void **state)
+{
+    (void)state;
+    static fm_cell cells[FM_SIGHT_RAYS_MAX];
+    fm_random random = fm_random_seed(fm_test_seed());
+    for (uint32_t round = 0; round < 120; round++) {
+        uint32_t width = random_side(&random), height = random_side(&random);
+        height = width > 150 ? fm_min(height, 70) : height;
+        fm_grid *grid;
+        assert_int_equal(fm_grid_create(width, height, &fm_memory_libc, &grid), FM_OK);
+        for (uint32_t i = fm_random_below(&random, width * height / 2 + 1); i > 0; i--) {
+            fm_grid_set(
+                grid, fm_cell_at(fm_random_below(&random, width), fm_random_below(&random, height)),
+                FM_TERRAIN_WALL, FM_COST_FLOOR);
+        }
+        fm_sense_rules rules = {.radius = 1 + fm_random_below(&random, FM_SIGHT_WINDOW_RADIUS_MAX),
+                                .shape = (fm_sense_shape)fm_random_below(&random, 3),
+                                .line_of_sight = true};
+        fm_line_of_sight *sight;
+        assert_int_equal(fm_line_of_sight_create(rules, &fm_memory_libc, &sight), FM_OK);
+        for (uint32_t i = 0; i < 60; i++) {
+            bool at_the_end = i % 3 == 0;
+            fm_cell from = fm_cell_at(
+                width - 1 - fm_random_below(&random, at_the_end ? fm_min(width, 3) : width),
+                height - 1 - fm_random_below(&random, at_the_end ? fm_min(height, 3) : height));
+            fm_sight_window window;
+            fm_line_of_sight_window(sight, grid, from, &window);
+            uint32_t count = fm_line_of_sight_visible(sight, &grid->blocked, from, cells);
+            for (uint32_t k = 0; k < count; k++) {
+                assert_true(is_in_window(&window, cells[k]));
+            }
+            for (uint32_t row = 0; row < window.side; row++) {
+                count -= (uint32_t)__builtin_popcountll(window.rows[row]);
+            }
+            assert_int_equal(count, 0);
+        }
+        fm_line_of_sight_destroy(sight);
+        fm_grid_destroy(grid);
+    }
+}
+
 // Looking from many cells at once gives the same as looking from each of them.
 static void many_see_what_each_of_them_sees(void **state)
 {
@@ -308,6 +363,7 @@ int main(void)
         cmocka_unit_test(knows_what_it_has_seen),
         cmocka_unit_test(edits_cost_who_knows_the_cells),
         cmocka_unit_test(neighbours_are_always_seen),
+        cmocka_unit_test(windows_show_what_lines_reach),
         cmocka_unit_test(many_see_what_each_of_them_sees),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
