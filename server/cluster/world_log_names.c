@@ -197,15 +197,33 @@ void fm_world_log_settle_names(fm_world_log_store *store)
 
 // ---- names and numbers -------------------------------------------------------------------------
 
-// One try. FM_ERR_BUSY: another node was faster; FM_ERR_NOT_READY: the lease is over.
-static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const char *name,
-                                const char *nonce, int64_t lease, uint64_t given, uint64_t *number,
-                                char *error)
+// A name that is to be reserved.
+struct wish {
+    fm_world_log_store *store;
+    fm_etcd *etcd;
+    const char *name, *nonce;
+    uint64_t given; // number; 0: the next that is free
+    char *error;
+};
+
+// What etcd has when it is asked.
+struct names_found {
+    char *next;       // number; NULL: none was given out yet
+    int64_t revision; // of that
+    char *taken;      // who has the name; NULL: nobody
+};
+
+static void release_found(struct names_found *found)
 {
-    char name_key[FM_WORLD_LOG_KEY_SIZE], next_key[FM_WORLD_LOG_KEY_SIZE],
-        world_key[FM_WORLD_LOG_KEY_SIZE], owner_key[FM_WORLD_LOG_KEY_SIZE];
-    fm_world_log_key(store, name_key, "names/%s", name);
-    fm_world_log_key(store, next_key, "next");
+    free(found->next);
+    free(found->taken);
+}
+
+static fm_status find_names(const struct wish *wish, struct names_found *found)
+{
+    char name_key[FM_WORLD_LOG_KEY_SIZE], next_key[FM_WORLD_LOG_KEY_SIZE];
+    fm_world_log_key(wish->store, name_key, "names/%s", wish->name);
+    fm_world_log_key(wish->store, next_key, "next");
     fm_writer body = fm_writer_init(&fm_memory_libc);
     fm_etcd_put(&body, "{\"success\":[");
     fm_etcd_request_get(&body, next_key);
@@ -213,64 +231,88 @@ static fm_status try_to_reserve(fm_world_log_store *store, fm_etcd *etcd, const 
     fm_etcd_request_get(&body, name_key);
     fm_etcd_put(&body, "]}");
     json_t *answer;
-    fm_status status = FM_ERR_IO;
+    fm_etcd_outcome outcome = fm_world_log_call(wish->etcd, "kv/txn", &body, &answer, wish->error);
+    fm_writer_fini(&body);
+    if (outcome != FM_ETCD_DONE) {
+        return FM_ERR_IO;
+    }
     size_t size;
-    char *next = NULL, *taken = NULL;
-    if (fm_world_log_call(etcd, "kv/txn", &body, &answer, error) != FM_ETCD_DONE) {
-        goto out;
-    }
-    next = fm_etcd_response_value(answer, 0, &size);
-    int64_t revision = fm_etcd_response_revision(answer, 0);
-    taken = fm_etcd_response_value(answer, 1, &size);
+    found->next = fm_etcd_response_value(answer, 0, &size);
+    found->revision = fm_etcd_response_revision(answer, 0);
+    found->taken = fm_etcd_response_value(answer, 1, &size);
     json_decref(answer);
-    char wanted[FM_WORLD_LOG_RESERVED_SIZE], after[24];
-    if (taken != NULL) {
-        const char *space = strchr(taken, ' ');
-        *number = strtoull(taken, NULL, 10);
-        status = space != NULL && strcmp(space + 1, nonce) == 0 ? FM_OK : FM_ERR_EXISTS;
-        goto out;
-    }
-    if (next == NULL && revision != 0) {
-        status = FM_ERR_NO_MEMORY;
-        goto out;
-    }
-    uint64_t free_from = next == NULL ? 1 : strtoull(next, NULL, 10);
-    *number = given != 0 ? given : free_from;
-    snprintf(wanted, sizeof wanted, "%" PRIu64 " %s", *number, nonce);
-    snprintf(after, sizeof after, "%" PRIu64, *number < free_from ? free_from : *number + 1);
-    fm_world_log_key(store, world_key, FM_WORLD_LOG_WORLD_KEY, *number);
-    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, *number);
-    fm_writer_clear(&body);
-    fm_etcd_put(&body, "{\"compare\":[");
-    fm_etcd_compare_written(&body, next_key, revision);
-    fm_etcd_put(&body, ",");
-    fm_etcd_compare_absent(&body, name_key);
-    fm_etcd_put(&body, ",");
-    fm_etcd_compare_absent(&body, world_key); // as a given number may be taken
-    fm_etcd_put(&body, ",");
-    fm_etcd_compare_absent(&body, owner_key);
-    fm_etcd_put(&body, "],\"success\":[");
-    fm_etcd_request_put(&body, next_key, after, strlen(after));
-    fm_etcd_put(&body, ",");
-    fm_etcd_request_put_leased(&body, name_key, wanted, strlen(wanted), lease);
-    fm_etcd_put(&body, ",");
-    fm_etcd_request_put_leased(&body, world_key, name, strlen(name), lease);
-    fm_etcd_put(&body, "]}");
-    fm_etcd_outcome outcome = fm_world_log_call(etcd, "kv/txn", &body, &answer, error);
-    if (outcome == FM_ETCD_REFUSED && strstr(error, "lease not found") != NULL) {
-        status = FM_ERR_NOT_READY;
-        goto out;
+    bool has_memory = found->next != NULL || found->revision == 0 || found->taken != NULL;
+    return has_memory ? FM_OK : FM_ERR_NO_MEMORY;
+}
+
+static void build_reservation(const struct wish *wish, const struct names_found *found,
+                              int64_t lease, uint64_t number, const char *value, fm_writer *body)
+{
+    const fm_world_log_store *store = wish->store;
+    char name_key[FM_WORLD_LOG_KEY_SIZE], next_key[FM_WORLD_LOG_KEY_SIZE],
+        world_key[FM_WORLD_LOG_KEY_SIZE], owner_key[FM_WORLD_LOG_KEY_SIZE], after[24];
+    uint64_t free_from = found->next == NULL ? 1 : strtoull(found->next, NULL, 10);
+    snprintf(after, sizeof after, "%" PRIu64, number < free_from ? free_from : number + 1);
+    fm_world_log_key(store, name_key, "names/%s", wish->name);
+    fm_world_log_key(store, next_key, "next");
+    fm_world_log_key(store, world_key, FM_WORLD_LOG_WORLD_KEY, number);
+    fm_world_log_key(store, owner_key, FM_WORLD_LOG_OWNER_KEY, number);
+    fm_etcd_put(body, "{\"compare\":[");
+    fm_etcd_compare_written(body, next_key, found->revision);
+    fm_etcd_put(body, ",");
+    fm_etcd_compare_absent(body, name_key);
+    fm_etcd_put(body, ",");
+    fm_etcd_compare_absent(body, world_key); // as a given number may be taken
+    fm_etcd_put(body, ",");
+    fm_etcd_compare_absent(body, owner_key);
+    fm_etcd_put(body, "],\"success\":[");
+    fm_etcd_request_put(body, next_key, after, strlen(after));
+    fm_etcd_put(body, ",");
+    fm_etcd_request_put_leased(body, name_key, value, strlen(value), lease);
+    fm_etcd_put(body, ",");
+    fm_etcd_request_put_leased(body, world_key, wish->name, strlen(wish->name), lease);
+    fm_etcd_put(body, "]}");
+}
+
+static fm_status write_reservation(const struct wish *wish, const struct names_found *found,
+                                   int64_t lease, uint64_t number)
+{
+    char value[FM_WORLD_LOG_RESERVED_SIZE];
+    snprintf(value, sizeof value, "%" PRIu64 " %s", number, wish->nonce);
+    fm_writer body = fm_writer_init(&fm_memory_libc);
+    build_reservation(wish, found, lease, number, value, &body);
+    json_t *answer;
+    fm_etcd_outcome outcome = fm_world_log_call(wish->etcd, "kv/txn", &body, &answer, wish->error);
+    fm_writer_fini(&body);
+    if (outcome == FM_ETCD_REFUSED && strstr(wish->error, "lease not found") != NULL) {
+        return FM_ERR_NOT_READY;
     }
     if (outcome != FM_ETCD_DONE) {
-        note_doubt(store, *number, name, wanted, next == NULL ? "1" : next, revision);
-        goto out;
+        note_doubt(wish->store, number, wish->name, value, found->next == NULL ? "1" : found->next,
+                   found->revision);
+        return FM_ERR_IO;
     }
-    status = fm_etcd_succeeded(answer) ? FM_OK : FM_ERR_BUSY;
+    fm_status status = fm_etcd_succeeded(answer) ? FM_OK : FM_ERR_BUSY;
     json_decref(answer);
-out:
-    free(next);
-    free(taken);
-    fm_writer_fini(&body);
+    return status;
+}
+
+// One try. FM_ERR_BUSY: another node was faster; FM_ERR_NOT_READY: the lease is over.
+static fm_status try_to_reserve(const struct wish *wish, int64_t lease, uint64_t *number)
+{
+    struct names_found found = {0};
+    fm_status status = find_names(wish, &found);
+    if (status == FM_OK && found.taken != NULL) {
+        const char *space = strchr(found.taken, ' ');
+        *number = strtoull(found.taken, NULL, 10);
+        status = space != NULL && strcmp(space + 1, wish->nonce) == 0 ? FM_OK : FM_ERR_EXISTS;
+    } else if (status == FM_OK) {
+        *number = wish->given != 0     ? wish->given
+                  : found.next != NULL ? strtoull(found.next, NULL, 10)
+                                       : 1;
+        status = write_reservation(wish, &found, lease, *number);
+    }
+    release_found(&found);
     return status;
 }
 
@@ -297,11 +339,12 @@ fm_status fm_world_log_reserve(fm_world_log_store *store, const char *name, uint
     char nonce[40];
     snprintf(nonce, sizeof nonce, "%016" PRIx64 "%08x", store->options.incarnation,
              randombytes_random());
+    const struct wish wish = {store, etcd, name, nonce, wanted, error};
     uint64_t until_ns = fm_clock_now_ns() + LEASE_MS * FM_NS_PER_MS;
     int64_t lease = wait_for_lease(store, 0, until_ns);
     fm_status status = lease == 0 ? FM_ERR_NOT_READY : FM_ERR_BUSY;
     for (uint32_t i = 0; i < RESERVE_TRIES && lease != 0 && status != FM_OK; i++) {
-        status = try_to_reserve(store, etcd, name, nonce, lease, wanted, number, error);
+        status = try_to_reserve(&wish, lease, number);
         if (status == FM_ERR_NOT_READY) { // the node was frozen, and does not know it yet
             lease = wait_for_lease(store, lease, until_ns);
         } else if (status != FM_ERR_BUSY) {
