@@ -541,28 +541,29 @@ fm_status fm_query_create_field(const fm_view *view, fm_cell goal, fm_box box, u
     return FM_OK;
 }
 
-fm_status fm_query_create_trial(const fm_view *view, fm_cell from, fm_cell to,
-                                uint64_t expansions_max, const fm_planner_spec *spec, fm_box box,
-                                uint32_t cells_max, const fm_memory *memory, fm_query **out)
+fm_status fm_query_create_trial(const fm_view *view, const fm_query_trial *trial,
+                                uint64_t expansions_max, const fm_memory *memory, fm_query **out)
 {
-    if (!fm_planner_spec_fits(spec, view->connectivity, view->weights != NULL)) {
+    if (!fm_planner_spec_fits(trial->spec, view->connectivity, view->weights != NULL)) {
         return FM_ERR_BAD_VALUE;
     }
     fm_query *query;
-    fm_status status = fm_query_create(view, from, to, expansions_max, memory, &query);
+    fm_status status =
+        fm_query_create(view, trial->from, trial->to, expansions_max, memory, &query);
     if (status != FM_OK) {
         return status;
     }
     query->is_trial = true;
-    query->spec = *spec;
-    query->box = box;
-    if (cells_max > 0) {
-        query->search_cells = fm_memory_allocate(memory, cells_max * sizeof *query->search_cells);
+    query->spec = *trial->spec;
+    query->box = trial->box;
+    if (trial->cells_max > 0) {
+        query->search_cells =
+            fm_memory_allocate(memory, trial->cells_max * sizeof *query->search_cells);
         if (query->search_cells == NULL) {
             fm_query_destroy(query);
             return FM_ERR_NO_MEMORY;
         }
-        query->cells_max = cells_max;
+        query->cells_max = trial->cells_max;
     }
     *out = query;
     return FM_OK;

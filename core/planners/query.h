@@ -79,16 +79,22 @@ FM_CHECKED fm_status fm_query_create_field(const fm_view *view, fm_cell goal, fm
                                            uint32_t reachable, uint64_t expansions_max,
                                            const fm_memory *memory, fm_query **out);
 
+// A search by a planner of the catalogue.
+typedef struct fm_query_trial {
+    fm_cell from, to;
+    const fm_planner_spec *spec;
+    fm_box box;         // inside the map; cells of the search in here are kept
+    uint32_t cells_max; // how many of them at most; 0: none
+} fm_query_trial;
+
 /// Runs a planner of the catalogue like an agent's own, from an agent to its goal, up to its first
 /// answer. Its search can be inspected afterwards.
 ///
-/// @param box       inside the map; cells of the search in here are kept
-/// @param cells_max how many of them at most; 0: none
+/// @param trial  need not outlive the call
 /// @return FM_OK, FM_ERR_BAD_VALUE when the planner cannot work by the rules of the view,
 ///         FM_ERR_BLOCKED_CELL or FM_ERR_NO_MEMORY
-FM_CHECKED fm_status fm_query_create_trial(const fm_view *view, fm_cell from, fm_cell to,
-                                           uint64_t expansions_max, const fm_planner_spec *spec,
-                                           fm_box box, uint32_t cells_max, const fm_memory *memory,
+FM_CHECKED fm_status fm_query_create_trial(const fm_view *view, const fm_query_trial *trial,
+                                           uint64_t expansions_max, const fm_memory *memory,
                                            fm_query **out);
 
 /// NULL is allowed.

@@ -168,17 +168,21 @@ static fm_status begin_field(fm_job_query *query, const fm_view *view, const fm_
 static fm_status begin_trials(fm_job_query *query, const fm_view *view)
 {
     const fm_rect *rect = &query->rect;
-    fm_box box = {.left = (int32_t)rect->x,
-                  .top = (int32_t)rect->y,
-                  .right = (int32_t)(rect->x + rect->width - 1),
-                  .bottom = (int32_t)(rect->y + rect->height - 1)};
-    uint32_t cells_max = query->has_rect ? TRIAL_CELLS_MAX / query->item_count : 0;
+    fm_query_trial trial = {
+        .from = query->cells[0],
+        .to = query->cells[1],
+        .box = {.left = (int32_t)rect->x,
+                .top = (int32_t)rect->y,
+                .right = (int32_t)(rect->x + rect->width - 1),
+                .bottom = (int32_t)(rect->y + rect->height - 1)},
+        .cells_max = query->has_rect ? TRIAL_CELLS_MAX / query->item_count : 0,
+    };
     fm_status status = FM_OK;
     for (uint32_t i = 0; status == FM_OK && i < query->item_count; i++) {
         fm_query_item *item = &query->items[i];
-        status = fm_query_create_trial(view, query->cells[0], query->cells[1],
-                                       query->expansions_max, &query->planners[i], box, cells_max,
-                                       &fm_memory_libc, &item->query);
+        trial.spec = &query->planners[i];
+        status = fm_query_create_trial(view, &trial, query->expansions_max, &fm_memory_libc,
+                                       &item->query);
         if (status == FM_ERR_BAD_VALUE) {
             item->is_unfit = true;
             answer_now(query, item, FM_QUERY_UNREACHABLE);

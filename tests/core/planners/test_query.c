@@ -500,11 +500,15 @@ static bool passes_at_random(void *context)
 // Runs a trial to its end; `random` interrupts it now and then.
 static fm_query *try_planner(struct play *play, const fm_planner_spec *spec, bool random)
 {
-    fm_box box = {.right = (int32_t)play->world.width - 1,
-                  .bottom = (int32_t)play->world.height / 2};
+    const fm_query_trial trial = {
+        .from = play->from,
+        .to = play->to,
+        .spec = spec,
+        .box = {.right = (int32_t)play->world.width - 1, .bottom = (int32_t)play->world.height / 2},
+        .cells_max = 50};
     fm_query *query;
-    fm_status status = fm_query_create_trial(&play->world.view, play->from, play->to, UNLIMITED,
-                                             spec, box, 50, &play->world.memory.memory, &query);
+    fm_status status = fm_query_create_trial(&play->world.view, &trial, UNLIMITED,
+                                             &play->world.memory.memory, &query);
     if (status == FM_ERR_BAD_VALUE) {
         return NULL;
     }
