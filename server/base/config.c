@@ -93,6 +93,91 @@ static bool http_text(const char *text, char *error)
     return text[0] == '\0' || address_text(text, error);
 }
 
+// Whether HOST:PORT, with a name or a number, is a place that others can connect to.
+static bool is_place(const char *text, size_t size)
+{
+    const char *colon = memrchr(text, ':', size);
+    if (colon == NULL) {
+        return false;
+    }
+    size_t host = (size_t)(colon - text), digits = size - host - 1;
+    bool in_brackets = host > 2 && text[0] == '[' && text[host - 1] == ']';
+    const char *const letters = in_brackets ? "0123456789abcdefABCDEF:.[]"
+                                            : "0123456789abcdefghijklmnopqrstuvwxyz"
+                                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ.-_";
+    unsigned long port = strtoul(colon + 1, NULL, 10);
+    return host > 0 && strspn(text, letters) >= host && digits >= 1 && digits <= 5 &&
+           strspn(colon + 1, "0123456789") == digits && port >= 1 && port <= UINT16_MAX;
+}
+
+static bool place_text(const char *text, char *error)
+{
+    if (text[0] == '\0' || is_place(text, strlen(text))) {
+        return true;
+    }
+    snprintf(error, FM_CONFIG_ERROR_SIZE,
+             "'%.200s' is not ADDRESS:PORT such as 10.0.0.1:7421, [::1]:7421 or a.example:7421",
+             text);
+    return false;
+}
+
+static bool places_text(const char *text, char *error)
+{
+    const char *rest = text + strspn(text, " ");
+    while (*rest != '\0') {
+        size_t size = strcspn(rest, ", ");
+        if (!is_place(rest, size)) {
+            snprintf(
+                error, FM_CONFIG_ERROR_SIZE,
+                "'%.*s' is not ADDRESS:PORT such as 10.0.0.1:7421, [::1]:7421 or a.example:7421; "
+                "several are separated by commas",
+                (int)(size < 120 ? size : 120), rest);
+            return false;
+        }
+        rest += size + strspn(rest + size, " ");
+        if (*rest == ',') {
+            rest += 1 + strspn(rest + 1, " ");
+            if (*rest == '\0') {
+                return place_text(",", error);
+            }
+        }
+    }
+    return true;
+}
+
+// Clients are sent there, so "all addresses of this machine" is none.
+static bool advertised_text(const char *text, char *error)
+{
+    if (strncmp(text, "0.0.0.0:", 8) == 0 || strncmp(text, "[::]:", 5) == 0) {
+        snprintf(error, FM_CONFIG_ERROR_SIZE, "'%.200s' is no address that others can connect to",
+                 text);
+        return false;
+    }
+    return place_text(text, error);
+}
+
+// As a browser sends it in Origin: SCHEME://HOST[:PORT], or null.
+static bool origins_text(const char *text, char *error)
+{
+    for (const char *entry = text + strspn(text, ", "); *entry != '\0';) {
+        size_t size = strcspn(entry, ", ");
+        const char *sign = strstr(entry, "://");
+        size_t scheme = sign == NULL ? size : (size_t)(sign - entry);
+        bool is_null = size == 4 && strncmp(entry, "null", 4) == 0;
+        if (!is_null &&
+            (scheme == 0 || scheme + 3 >= size || strcspn(sign + 3, "/, ") + scheme + 3 != size)) {
+            snprintf(error, FM_CONFIG_ERROR_SIZE,
+                     "'%.*s' is not the origin of a page, such as https://example.org or "
+                     "http://10.0.0.1:8080",
+                     (int)(size < 120 ? size : 120), entry);
+            return false;
+        }
+        entry += size;
+        entry += strspn(entry, ", ");
+    }
+    return true;
+}
+
 static bool networks_text(const char *text, char *error)
 {
     if (fm_networks_have(text, NULL)) {

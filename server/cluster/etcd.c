@@ -57,6 +57,7 @@ struct fm_etcd {
 // Cuts the next member off the list. NULL: there are no more.
 static const char *next_member(const char *list, struct member *member, bool *good)
 {
+    list += strspn(list, " ");
     size_t size = strcspn(list, ",");
     const char *colon = memrchr(list, ':', size);
     *good = colon != NULL && colon > list && (size_t)(colon - list) < sizeof member->host &&
@@ -92,8 +93,9 @@ bool fm_etcd_members_check(const char *members, char *error)
         return true;
     }
     snprintf(error, FM_ETCD_ERROR_SIZE,
-             "'%.100s' is no list of 1 to %u members, ADDRESS:PORT separated by commas", members,
-             FM_ETCD_MEMBERS_MAX);
+             "cluster_endpoints: '%.100s' is no list of 1 to %u members, ADDRESS:PORT separated by "
+             "commas",
+             members, FM_ETCD_MEMBERS_MAX);
     return false;
 }
 

@@ -2,6 +2,7 @@
 
 #include "server/cluster/etcd_access.h"
 
+#include "server/base/first_line.h"
 #include "server/cluster/etcd.h"
 #include "server/cluster/etcd_token.h"
 
@@ -12,14 +13,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+// OpenSSL's words for its first error; the system's for an error of the system.
 static fm_status fail(char *error, const char *key, const char *file)
 {
-    unsigned long code = ERR_peek_last_error();
-    const char *reason = code == 0 ? NULL : ERR_reason_error_string(code);
+    unsigned long code = ERR_peek_error();
+    const char *reason = code == 0                ? NULL
+                         : ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code))
+                                                  : ERR_reason_error_string(code);
     snprintf(error, FM_ETCD_ERROR_SIZE, "%s: '%.120s' cannot be used: %.80s", key, file,
              reason == NULL ? "it cannot be read" : reason);
     ERR_clear_error();
     return FM_ERR_BAD_VALUE;
+}
+
+static fm_status use_key(SSL_CTX *context, const char *file, char *error)
+{
+    if (SSL_CTX_use_PrivateKey_file(context, file, SSL_FILETYPE_PEM) != 1) {
+        // Of the wrong key it says so; of a file without one, "unsupported" or "PEM lib".
+        bool is_read =
+            !ERR_SYSTEM_ERROR(ERR_peek_error()) && ERR_GET_LIB(ERR_peek_error()) != ERR_LIB_X509;
+        fm_status status = fail(error, "cluster_key", file);
+        if (is_read) {
+            snprintf(error, FM_ETCD_ERROR_SIZE,
+                     "cluster_key: '%.120s' has no private key that can be read without a password",
+                     file);
+        }
+        return status;
+    }
+    return SSL_CTX_check_private_key(context) == 1 ? FM_OK : fail(error, "cluster_key", file);
 }
 
 static fm_status make_context(const fm_etcd_settings *settings, SSL_CTX **out, char *error)
@@ -36,7 +57,8 @@ static fm_status make_context(const fm_etcd_settings *settings, SSL_CTX **out, c
     if (SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) != 1 ||
         (is_system ? SSL_CTX_set_default_verify_paths(context)
                    : SSL_CTX_load_verify_file(context, settings->ca_file)) != 1) {
-        return fail(error, "cluster_ca_file", settings->ca_file);
+        return fail(error, settings->ca_key == NULL ? "cluster_ca_file" : settings->ca_key,
+                    settings->ca_file);
     }
     if (settings->certificate[0] == '\0') {
         return FM_OK;
@@ -45,31 +67,7 @@ static fm_status make_context(const fm_etcd_settings *settings, SSL_CTX **out, c
     if (SSL_CTX_use_certificate_chain_file(context, settings->certificate) != 1) {
         return fail(error, "cluster_certificate", settings->certificate);
     }
-    if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1 ||
-        SSL_CTX_check_private_key(context) != 1) {
-        return fail(error, "cluster_key", key);
-    }
-    return FM_OK;
-}
-
-static fm_status read_password(const char *path, char *password, char *error)
-{
-    FILE *file = fopen(path, "re");
-    if (file == NULL || fgets(password, FM_ETCD_PASSWORD_SIZE, file) == NULL) {
-        password[0] = '\0';
-    }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    size_t size = strcspn(password, "\r\n");
-    if (size == 0 || (password[size] == '\0' && size == FM_ETCD_PASSWORD_SIZE - 1)) {
-        snprintf(error, FM_ETCD_ERROR_SIZE,
-                 "cluster_password_file: '%.120s' has no first line of 1 to %u bytes", path,
-                 FM_ETCD_PASSWORD_SIZE - 2);
-        return FM_ERR_BAD_VALUE;
-    }
-    password[size] = '\0';
-    return FM_OK;
+    return use_key(context, key, error);
 }
 
 static const char *what_lacks(const fm_etcd_settings *settings)
@@ -109,7 +107,9 @@ fm_status fm_etcd_access_init(const fm_etcd_settings *settings, fm_etcd_access *
         status = make_context(settings, &access->tls, error);
     }
     if (status == FM_OK && settings->user[0] != '\0') {
-        status = read_password(settings->password_file, access->password, error);
+        status =
+            fm_first_line_read("cluster_password_file", settings->password_file, access->password,
+                               FM_ETCD_PASSWORD_SIZE, error, FM_ETCD_ERROR_SIZE);
     }
     if (status == FM_OK && settings->user[0] != '\0') {
         status = fm_etcd_token_create(&access->token);
@@ -118,6 +118,15 @@ fm_status fm_etcd_access_init(const fm_etcd_settings *settings, fm_etcd_access *
     if (status != FM_OK) {
         fm_etcd_access_fini(access);
     }
+    return status;
+}
+
+fm_status fm_etcd_ca_check(const char *key, const char *file, char *error)
+{
+    SSL_CTX *context = NULL;
+    fm_status status = make_context(
+        &(fm_etcd_settings){.ca_key = key, .ca_file = file, .certificate = ""}, &context, error);
+    SSL_CTX_free(context);
     return status;
 }
 

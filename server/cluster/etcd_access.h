@@ -36,6 +36,7 @@ typedef struct fm_etcd_access {
 // The settings. Texts may be empty, never NULL.
 typedef struct fm_etcd_settings {
     const char *members;
+    const char *ca_key;      // name of the setting of ca_file, for errors; NULL: cluster_ca_file
     const char *ca_file;     // PEM; "system": the system's own. Empty: no TLS
     const char *certificate; // PEM, of this node, where members want one
     const char *key;         // PEM; empty: in the certificate's file
@@ -51,6 +52,13 @@ typedef struct fm_etcd_settings {
 ///         to release
 FM_CHECKED fm_status fm_etcd_access_init(const fm_etcd_settings *settings, fm_etcd_access *access,
                                          char *error);
+
+/// Whether certificates of whom to trust can be read.
+///
+/// @param key    name of the setting, for the error
+/// @param file   PEM, or "system"
+/// @param error  receives a sentence; room for FM_ETCD_ERROR_SIZE
+FM_CHECKED fm_status fm_etcd_ca_check(const char *key, const char *file, char *error);
 
 /// A zeroed one is allowed.
 void fm_etcd_access_fini(fm_etcd_access *access);

@@ -80,6 +80,15 @@ fm_status fm_membership_find_etcd(const fm_config *config, fm_etcd_access *acces
         snprintf(error, FM_ETCD_ERROR_SIZE, "cluster_name needs cluster_endpoints and journal_dir");
         return FM_ERR_BAD_VALUE;
     }
+    bool is_everywhere =
+        strncmp(config->listen, "0.0.0.0:", 8) == 0 || strncmp(config->listen, "[::]:", 5) == 0;
+    if (is_everywhere && config->cluster_advertise[0] == '\0') {
+        snprintf(
+            error, FM_ETCD_ERROR_SIZE,
+            "cluster_advertise is needed where listen is %.60s: other nodes send clients there",
+            config->listen);
+        return FM_ERR_BAD_VALUE;
+    }
     const fm_etcd_settings settings = {.members = config->cluster_endpoints,
                                        .ca_file = config->cluster_ca_file,
                                        .certificate = config->cluster_certificate,

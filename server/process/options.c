@@ -4,6 +4,7 @@
 
 #include "server/base/config_file.h"
 #include "server/base/config_print.h"
+#include "server/cluster/etcd_access.h"
 #include "server/process/membership.h"
 #include "server/process/standby.h"
 #include "server/relay/relay.h"
@@ -353,10 +354,25 @@ static void check_certificate(struct options *options)
     }
 }
 
+static void check_folder(struct options *options)
+{
+    const char *path = options->config.journal_dir;
+    struct stat about;
+    bool is_found = path[0] == '\0' || stat(path, &about) == 0;
+    if (path[0] == '\0' || (is_found && S_ISDIR(about.st_mode))) {
+        return;
+    }
+    char text[FM_CONFIG_ERROR_SIZE];
+    snprintf(text, sizeof text, "%.200s: %s", path, strerror(is_found ? ENOTDIR : errno));
+    const fm_config_key *key = fm_config_key_find("journal_dir");
+    complain_about(options, key, options->sources[key - fm_config_keys], text);
+}
+
 static void check_files(struct options *options)
 {
     const char *warning = fm_options_token_file_warning(&options->config);
     check_certificate(options);
+    check_folder(options);
     if (warning != NULL) {
         fprintf(options->errors, "fogmarchd: warning: token_file %s: %s\n",
                 options->config.token_file, warning);
@@ -379,8 +395,8 @@ static void print_help(FILE *out)
           "  --config FILE\n"
           "          Read settings from this YAML file. FOGMARCH_CONFIG does the same.\n"
           "  --check-config\n"
-          "          Check all settings, tokens, certificate and key, report what is\n"
-          "          wrong, and exit.\n"
+          "          Check all settings, tokens, certificate and key, the journals'\n"
+          "          folder, report what is wrong, and exit.\n"
           "  --print-config\n"
           "          Print all settings as a YAML file with comments, and exit.\n"
           "  -h, --help\n"
@@ -433,13 +449,19 @@ static bool print_wanted(const struct options *options, FILE *out)
     return true;
 }
 
-// A node needs etcd, and a folder for what it has taken over.
+// A node needs etcd, and a folder for what it has taken over. With etcd and without a name it would
+// be a server of its own, and make worlds that the cluster does not know.
 static void check_cluster(struct options *options)
 {
     const fm_config *config = &options->config;
     char error[FM_ETCD_ERROR_SIZE];
     fm_etcd_access access;
     if (config->cluster_name[0] == '\0') {
+        if (config->cluster_endpoints[0] != '\0') {
+            fprintf(options->errors,
+                    "fogmarchd: warning: cluster_endpoints is set and cluster_name "
+                    "is not: this server is in no cluster\n");
+        }
         return;
     }
     fm_secrets secrets;
@@ -454,11 +476,23 @@ static void check_cluster(struct options *options)
     sodium_memzero(&secrets, sizeof secrets);
 }
 
+fm_status fm_options_check_relay(const fm_config *config, char *error)
+{
+    char reason[FM_ETCD_ERROR_SIZE];
+    fm_status status = config->relay_of[0] == '\0' ? FM_OK : fm_relay_check(config, error);
+    if (status != FM_OK || config->relay_of[0] == '\0' || config->relay_ca_file[0] == '\0') {
+        return status;
+    }
+    status = fm_etcd_ca_check("relay_ca_file", config->relay_ca_file, reason);
+    snprintf(error, FM_RELAY_ERROR_SIZE, "%s", status == FM_OK ? "" : reason);
+    return status;
+}
+
 static void check_relay(struct options *options)
 {
-    const char *conflict = fm_relay_conflict(&options->config);
-    if (conflict != NULL) {
-        complain(options, FM_EXIT_FAILURE, "relay_of: %s", conflict);
+    char error[FM_RELAY_ERROR_SIZE];
+    if (fm_options_check_relay(&options->config, error) != FM_OK) {
+        complain(options, FM_EXIT_FAILURE, "%s", error);
     }
 }
 

@@ -25,5 +25,11 @@
 bool fm_options_read(const char *const *arguments, const char *const *environment,
                      fm_config *config, FILE *out, FILE *errors, int *exit_code);
 
+/// Whether the settings of a relay fit together, and its files can be read. OK where relay_of is
+/// empty.
+///
+/// @param error  receives a sentence that begins with the setting; room for FM_RELAY_ERROR_SIZE
+FM_CHECKED fm_status fm_options_check_relay(const fm_config *config, char *error);
+
 /// What is wrong with the rights of the token file: a static text; NULL: nothing.
 const char *fm_options_token_file_warning(const fm_config *config);

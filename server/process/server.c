@@ -223,6 +223,9 @@ static void tell_change(const fm_config_key *key, const char *text, bool taken)
 static void warn_of_token_file(const fm_config *config)
 {
     const char *warning = fm_options_token_file_warning(config);
+    if (config->cluster_endpoints[0] != '\0' && config->cluster_name[0] == '\0') {
+        fm_log(FM_LOG_WARNING, "cluster_endpoints is set, cluster_name is not: in no cluster");
+    }
     if (warning != NULL) {
         fm_log(FM_LOG_WARNING, "token file is open to others",
                fm_log_text("file", config->token_file), fm_log_text("reason", warning));
@@ -608,7 +611,9 @@ static bool start_watchdog(struct server *server)
 static bool start_relay(struct server *server)
 {
     char error[FM_RELAY_ERROR_SIZE];
-    if (server->config.relay_of[0] == '\0' || fm_relay_start(&server->hub, error) == FM_OK) {
+    if (server->config.relay_of[0] == '\0' ||
+        (fm_options_check_relay(&server->config, error) == FM_OK &&
+         fm_relay_start(&server->hub, error) == FM_OK)) {
         return true;
     }
     fm_log(FM_LOG_ERROR, "cannot relay", fm_log_text("reason", error));

@@ -3,6 +3,7 @@
 #include "server/process/standby.h"
 
 #include "proto/pack.h"
+#include "server/base/first_line.h"
 #include "server/base/log.h"
 #include "server/cluster/etcd_access.h"
 #include "server/process/copies.h"
@@ -75,25 +76,6 @@ struct fm_standby {
 
 // ---- settings ----------------------------------------------------------------------------------
 
-static fm_status read_token(const char *path, char *token, size_t size, char *error)
-{
-    if (path[0] == '\0') {
-        token[0] = '\0';
-        return FM_OK;
-    }
-    FILE *file = fopen(path, "re");
-    bool read = file != NULL && fgets(token, (int)size, file) != NULL;
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    token[read ? strcspn(token, "\r\n") : 0] = '\0';
-    if (token[0] == '\0') {
-        snprintf(error, FM_JOURNAL_ERROR_SIZE, "follow_token_file: '%.300s' cannot be read", path);
-        return FM_ERR_IO;
-    }
-    return FM_OK;
-}
-
 // ADDRESS:PORT, or [ADDRESS]:PORT.
 static bool parse_address(const char *text, char *host, char *port, size_t port_size)
 {
@@ -113,6 +95,7 @@ static bool parse_address(const char *text, char *host, char *port, size_t port_
 static fm_status read_settings(const fm_config *config, fm_standby *standby, char *error)
 {
     const fm_etcd_settings settings = {.members = config->follow,
+                                       .ca_key = "follow_ca_file",
                                        .ca_file = config->follow_ca_file,
                                        .certificate = "",
                                        .key = "",
@@ -128,12 +111,16 @@ static fm_status read_settings(const fm_config *config, fm_standby *standby, cha
                  config->follow);
         return FM_ERR_BAD_VALUE;
     }
-    fm_status status =
-        read_token(config->follow_token_file, standby->token, sizeof standby->token, error);
+    standby->token[0] = '\0';
+    fm_status status = FM_OK;
+    if (config->follow_token_file[0] != '\0') {
+        status = fm_first_line_read("follow_token_file", config->follow_token_file, standby->token,
+                                    sizeof standby->token, error, FM_JOURNAL_ERROR_SIZE);
+    }
     if (status == FM_OK) {
         status = fm_etcd_access_init(&settings, &standby->access, tls_error);
         if (status != FM_OK) {
-            snprintf(error, FM_JOURNAL_ERROR_SIZE, "follow_ca_file: %.300s", tls_error);
+            snprintf(error, FM_JOURNAL_ERROR_SIZE, "%s", tls_error);
         }
     }
     return status;

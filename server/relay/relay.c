@@ -4,6 +4,7 @@
 
 #include "proto/pack.h"
 #include "server/base/clock.h"
+#include "server/base/first_line.h"
 #include "server/base/log.h"
 #include "server/relay/feed.h"
 #include "server/streams/scenes.h"
@@ -558,22 +559,12 @@ static void on_watch(fm_hub *hub, fm_job *job)
 
 // ---- beginning and end -------------------------------------------------------------------------
 
-static fm_status read_token(fm_relay *relay, const char *path, char *error)
+static fm_status read_token(const char *path, char token[TOKEN_SIZE], char *error)
 {
-    if (path[0] == '\0') {
-        return FM_OK;
-    }
-    FILE *file = fopen(path, "r");
-    bool is_read = file != NULL && fgets(relay->token, sizeof relay->token, file) != NULL;
-    if (file != NULL) {
-        fclose(file);
-    }
-    relay->token[strcspn(relay->token, "\r\n")] = '\0';
-    if (!is_read || relay->token[0] == '\0') {
-        snprintf(error, FM_RELAY_ERROR_SIZE, "relay_token_file: there is no token in %.200s", path);
-        return FM_ERR_IO;
-    }
-    return FM_OK;
+    token[0] = '\0';
+    return path[0] == '\0' ? FM_OK
+                           : fm_first_line_read("relay_token_file", path, token, TOKEN_SIZE, error,
+                                                FM_RELAY_ERROR_SIZE);
 }
 
 static fm_status add_sources(fm_relay *relay, const char *addresses, char *error)
@@ -614,21 +605,31 @@ static void destroy_sources(fm_relay *relay)
 }
 
 // A relay has no worlds of its own, and connects whenever it needs to.
-const char *fm_relay_conflict(const fm_config *config)
+static const char *what_conflicts(const fm_config *config)
 {
-    if (config->relay_of[0] == '\0') {
-        return NULL;
+    bool has_worlds = config->journal_dir[0] != '\0' || config->cluster_name[0] != '\0';
+    return has_worlds ? "relay_of: a relay runs no worlds: journal_dir and cluster_name are for "
+                        "servers that do"
+                      : NULL;
+}
+
+fm_status fm_relay_check(const fm_config *config, char error[FM_RELAY_ERROR_SIZE])
+{
+    char token[TOKEN_SIZE];
+    const char *conflict = what_conflicts(config);
+    if (conflict != NULL) {
+        snprintf(error, FM_RELAY_ERROR_SIZE, "%s", conflict);
+        return FM_ERR_BAD_VALUE;
     }
-    if (config->journal_dir[0] != '\0' || config->cluster_name[0] != '\0') {
-        return "a relay runs no worlds: journal_dir and cluster_name are for servers that do";
-    }
-    return NULL;
+    fm_status status = read_token(config->relay_token_file, token, error);
+    sodium_memzero(token, sizeof token);
+    return status;
 }
 
 fm_status fm_relay_start(fm_hub *hub, char error[FM_RELAY_ERROR_SIZE])
 {
     const fm_config *config = hub->config;
-    const char *conflict = fm_relay_conflict(config);
+    const char *conflict = what_conflicts(config);
     if (conflict != NULL) {
         snprintf(error, FM_RELAY_ERROR_SIZE, "%s", conflict);
         return FM_ERR_BAD_VALUE;
@@ -640,7 +641,7 @@ fm_status fm_relay_start(fm_hub *hub, char error[FM_RELAY_ERROR_SIZE])
     }
     relay->hub = hub;
     set_access(relay, config->relay_ca_file);
-    fm_status status = read_token(relay, config->relay_token_file, error);
+    fm_status status = read_token(config->relay_token_file, relay->token, error);
     if (status == FM_OK) {
         status = add_sources(relay, config->relay_of, error);
     }

@@ -19,8 +19,13 @@ typedef struct fm_relay fm_relay;
 
 #define FM_RELAY_ERROR_SIZE 512u
 
-/// Which settings conflict with relay_of. NULL: none, or this is no relay
-const char *fm_relay_conflict(const fm_config *config);
+/// Whether the settings of a relay fit together, and its token can be read. fm_relay_start() says
+/// the same.
+///
+/// @param config  with relay_of
+/// @param error   receives a sentence that begins with the setting
+/// @return FM_OK, FM_ERR_BAD_VALUE or FM_ERR_IO
+FM_CHECKED fm_status fm_relay_check(const fm_config *config, char error[FM_RELAY_ERROR_SIZE]);
 
 /// Starts listing worlds. Sets hub->relay and hub->on_watch.
 ///

@@ -66,9 +66,16 @@ static fm_status load(const fm_tls *tls, SSL_CTX *context, char *error)
     const char *file = tls->certificate;
     if (SSL_CTX_use_certificate_chain_file(context, tls->certificate) == 1) {
         file = tls->key;
-        if (SSL_CTX_use_PrivateKey_file(context, tls->key, SSL_FILETYPE_PEM) == 1 &&
-            SSL_CTX_check_private_key(context) == 1) {
+        bool is_taken = SSL_CTX_use_PrivateKey_file(context, tls->key, SSL_FILETYPE_PEM) == 1;
+        if (is_taken && SSL_CTX_check_private_key(context) == 1) {
             return FM_OK;
+        }
+        if (!is_taken && !ERR_SYSTEM_ERROR(ERR_peek_error()) &&
+            ERR_GET_LIB(ERR_peek_error()) != ERR_LIB_X509) { // OpenSSL says "unsupported"
+            ERR_clear_error();
+            snprintf(error, FM_TLS_ERROR_SIZE,
+                     "%.80s: has no private key that can be read without a password", file);
+            return FM_ERR_BAD_VALUE;
         }
     }
     describe_error(file, error);

@@ -284,6 +284,13 @@ class Node:
         return log
 
 
+def printed_status(node):
+    """What `fogmarch cluster status` prints."""
+    program = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
+    return subprocess.run([program, "cluster", "status", "--connect", f"{node.host}:{node.port}"], capture_output=True,
+                          text=True, check=False).stdout
+
+
 def move(client, world, node):
     """Moves a world, as soon as the client's node knows the other node and the end of an earlier move."""
     def accepted():

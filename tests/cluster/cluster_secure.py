@@ -16,7 +16,7 @@ import tempfile
 import urllib.request
 
 import cluster
-from cluster import Node, free_ports, until
+from cluster import free_ports, Node, printed_status, until
 from fogmarch_server import run
 from secure import make_certificate
 
@@ -114,12 +114,6 @@ def says(client, reason, state):
     return reason in status["error"] and status["state"] == state
 
 
-def printed_status(node):
-    program = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch")
-    return subprocess.run([program, "cluster", "status", "--connect", f"127.0.0.1:{node.port}"], capture_output=True,
-                          text=True).stdout
-
-
 def all_of_it():
     with SecureEtcd() as etcd:
         node = Node(etcd, "a", *etcd.flags())
@@ -165,10 +159,17 @@ def settings_that_do_not_fit():
                 (["--cluster-user", "u"], "cluster_user and cluster_password_file need each other"),
                 (["--cluster-user", "u", "--cluster-password-file", os.devnull], "cluster_password_file: '/dev/null'"),
                 (["--cluster-certificate", certificate], "cluster_certificate needs cluster_ca_file"),
-                (["--cluster-ca-file", folder + "/none"], f"cluster_ca_file: '{folder}/none'"),
-                (["--cluster-ca-file", certificate, "--cluster-certificate", certificate], "cluster_key: "),
+                (["--cluster-user", "u", "--cluster-password-file", folder + "/none"],
+                 f"cluster_password_file: '{folder}/none': No such file"),
+                (["--cluster-ca-file", folder + "/none"],
+                 f"cluster_ca_file: '{folder}/none' cannot be used: No such file"),
+                (["--cluster-ca-file", certificate, "--cluster-certificate", certificate],
+                 f"cluster_key: '{certificate}' has no private key"),
+                (["--listen", "0.0.0.0:7421", "--allow-remote", "--allow-plaintext"], "cluster_advertise is needed"),
+                (["--cluster-endpoints", ",".join(f"a:{port}" for port in range(1, 11))], "cluster_endpoints: 'a:1"),
                 (["--cluster-ca-file", certificate, "--cluster-key", key], "cluster_key needs cluster_certificate")):
-            done = subprocess.run([os.environ["FOGMARCHD"], *rest, *flags], capture_output=True, text=True)
+            done = subprocess.run([os.environ["FOGMARCHD"], *rest, *flags], capture_output=True, text=True,
+                                  env={**os.environ, "FOGMARCH_TOKEN": "0123456789abcdef"})
             assert done.returncode != 0 and words in done.stderr, (flags, done)
         done = subprocess.run([os.environ["FOGMARCHD"], *rest, "--cluster-ca-file", certificate, "--cluster-certificate",
                                certificate, "--cluster-key", key], capture_output=True, text=True)

@@ -279,9 +279,21 @@ def check_config_reads_the_files():
         assert check_config("--tls-certificate", certificate, "--tls-key", key)[0] == 0
         for flags, words in ((("--tls-certificate", certificate, "--tls-key", other), "mismatch"),
                              (("--tls-certificate", folder + "/none", "--tls-key", key), "none"),
-                             (("--tls-certificate", certificate), "tls-certificate"),
+                             (("--tls-certificate", certificate), "one.pem: has no private key"),
                              (("--tls-certificate", key, "--tls-key", key), "tls-certificate"),
-                             (("--tls-key", key), "tls-key")):
+                             (("--tls-key", key), "tls-key"),
+                             (("--journal-dir", folder + "/none"), f"--journal-dir: {folder}/none: No such file"),
+                             (("--journal-dir", key), f"--journal-dir: {key}: Not a directory"),
+                             (("--relay-of", "a:1", "--relay-token-file", folder + "/none"),
+                              f"relay_token_file: '{folder}/none': No such file"),
+                             (("--relay-of", "a:1", "--relay-token-file", os.devnull),
+                              "relay_token_file: '/dev/null' has no first line"),
+                             (("--relay-of", "a:1", "--relay-ca-file", folder + "/none"),
+                              f"relay_ca_file: '{folder}/none' cannot be used: No such file"),
+                             (("--follow", "a:1", "--journal-dir", folder, "--follow-token-file", folder + "/none"),
+                              f"follow_token_file: '{folder}/none': No such file"),
+                             (("--follow", "a:1", "--journal-dir", folder, "--follow-ca-file", folder + "/none"),
+                              f"fogmarchd: follow_ca_file: '{folder}/none' cannot be used: No such file")):
             code, errors = check_config(*flags)
             assert code != 0 and words in errors, (flags, code, errors)
         tokens = os.path.join(folder, "tokens")

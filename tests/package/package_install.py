@@ -70,7 +70,7 @@ def programs_work(prefix):
         tls = [] if config != "public-server.yaml" else [
             "--tls-certificate", certificate[5], "--tls-key", certificate[3]]
         run(os.path.join(bin_dir, "fogmarchd"), "--check-config", "--config",
-            os.path.join(prefix, "share/fogmarch/configs", config), *tls,
+            os.path.join(prefix, "share/fogmarch/configs", config), "--journal-dir", prefix, *tls,
             environment={"FOGMARCH_TOKEN": "not-a-secret-but-long-enough"})
     said = run(os.path.join(bin_dir, "fogmarch-load"), "--scenario", "skirmish", "--agents", "50", "--duration", "1",
                "--warm-up", "0", "--quiet", cwd="/")

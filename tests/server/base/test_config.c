@@ -68,6 +68,14 @@ static struct outcome run_file(const char *yaml)
     return run_arguments("--check-config", "--config", config_path);
 }
 
+// Whether a key names other machines that somebody connects to.
+static bool names_places(const fm_config_key *key)
+{
+    return strcmp(key->name, "follow") == 0 || strcmp(key->name, "relay_of") == 0 ||
+           strcmp(key->name, "cluster_endpoints") == 0 ||
+           strncmp(key->name, "cluster_advertise", 17) == 0;
+}
+
 // A valid value that differs from the default.
 static void other_value(const fm_config_key *key, char *text, size_t size)
 {
@@ -78,6 +86,8 @@ static void other_value(const fm_config_key *key, char *text, size_t size)
                          strcmp(key->name, "metrics_listen") == 0
                      ? "[::1]:7000"
                  : strcmp(key->name, "planner") == 0         ? "dstar-lite:queue=heap"
+                 : strcmp(key->name, "http_origins") == 0    ? "https://a.example"
+                 : names_places(key)                         ? "[::1]:7000"
                  : strncmp(key->name, "cluster_n", 9) == 0   ? "a.name-of_1"
                  : strcmp(key->name, "trusted_proxies") == 0 ? "10.0.0.0/8, ::1"
                  : strcmp(key->name, "token_file") == 0      ? token_path
@@ -412,6 +422,51 @@ static void test_mistakes_elsewhere(void **state)
                   "fogmarchd: FOGMARCH_BUDGET_MS: 'x' is not a number\n");
 }
 
+// Addresses of other machines are checked when they are read, with the place where they stand.
+static void test_places(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *flag, *fault; // fault NULL: it is accepted
+    } cases[] = {
+        {"--cluster-advertise=10.0.0.1:7421", NULL},
+        {"--cluster-advertise=", NULL},
+        {"--cluster-advertise=a-b.example:7421", NULL},
+        {"--cluster-advertise=10.0.0.1", "'10.0.0.1' is not ADDRESS:PORT"},
+        {"--cluster-advertise=10.0.0.1:0", "is not ADDRESS:PORT"},
+        {"--cluster-advertise=10.0.0.1:65536", "is not ADDRESS:PORT"},
+        {"--cluster-advertise=10.0.0.1:+80", "is not ADDRESS:PORT"},
+        {"--cluster-advertise=:7421", "is not ADDRESS:PORT"},
+        {"--cluster-advertise=::1:7421", "is not ADDRESS:PORT"},
+        {"--cluster-advertise=0.0.0.0:7421", "no address that others can connect to"},
+        {"--cluster-advertise-http=[::]:7422", "no address that others can connect to"},
+        {"--follow=[::1]:7421", NULL},
+        {"--follow=http://10.0.0.1:7421", "is not ADDRESS:PORT"},
+        {"--follow=10.0.0.1:7421,10.0.0.2:7421", "is not ADDRESS:PORT"},
+        {"--cluster-endpoints=10.0.0.1:2379, m2:2379", NULL},
+        {"--cluster-endpoints=10.0.0.1:2379,http://10.0.0.2:2379",
+         "'http://10.0.0.2:2379' is not ADDRESS:PORT"},
+        {"--cluster-endpoints=10.0.0.1:2379,,m2:2379", "'' is not ADDRESS:PORT"},
+        {"--cluster-endpoints=10.0.0.1:2379,", "',' is not ADDRESS:PORT"},
+        {"--relay-of=10.0.0.1:7421 , [::1]:7421", NULL},
+        {"--relay-of=10.0.0.1", "'10.0.0.1' is not ADDRESS:PORT"},
+        {"--http-origins=https://a.example, http://[::1]:80,null", NULL},
+        {"--http-origins=a.example", "'a.example' is not the origin of a page"},
+        {"--http-origins=null,https://a.example/", "'https://a.example/' is not the origin"},
+        {"--http-origins=https://", "is not the origin of a page"},
+    };
+    for (size_t i = 0; i < FM_COUNT_OF(cases); i++) {
+        struct outcome outcome = run_arguments(cases[i].flag, NULL, NULL);
+        bool is_right = cases[i].fault == NULL ? outcome.may_start
+                                               : strstr(outcome.errors, cases[i].fault) != NULL &&
+                                                     outcome.exit_code == FM_EXIT_USAGE;
+        if (!is_right) {
+            fail_msg("%s: %s", cases[i].flag, outcome.errors);
+        }
+        outcome_fini(&outcome);
+    }
+}
+
 // ---- tokens and addresses -----------------------------------------------------------------------
 
 static void check_only_admin(const fm_config *config, const char *token)
@@ -634,6 +689,7 @@ int main(void)
         cmocka_unit_test(test_all_wrong_values_are_reported),
         cmocka_unit_test(test_right_files),
         cmocka_unit_test(test_mistakes_elsewhere),
+        cmocka_unit_test(test_places),
         cmocka_unit_test(test_what_remote_needs),
         cmocka_unit_test(test_token_file),
         cmocka_unit_test(test_addresses),
