@@ -757,26 +757,37 @@ static void forget_seats(fm_hub *hub)
     }
 }
 
-// Its standby has taken over while this server was away: its copies of the worlds are of the past,
-// and clients would be in two matches at once.
-static fm_status check_replaced(fm_hub *hub, char *error)
+// Another server has, or may have, the worlds: its standby has taken over while this server was
+// away, or this is the folder of a standby that was not promoted. Clients would be in two matches
+// at once.
+static fm_status check_ownership(fm_hub *hub, char *error)
 {
     uint64_t epoch;
+    bool is_copy = false;
     fm_status status = fm_ledger_read_replaced(hub->ledger, &epoch, error);
-    if (status != FM_OK || epoch == 0 || hub->standby != NULL) {
+    if (status == FM_OK) {
+        status = fm_ledger_read_copy(hub->ledger, &is_copy, error);
+    }
+    if (status != FM_OK || (epoch == 0 && !is_copy) || hub->standby != NULL) {
         return status;
     }
     if (!hub->config->accept_rollback) {
-        snprintf(
-            error, FM_LEDGER_ERROR_SIZE,
-            "this server was replaced: its standby has taken over, epoch %llu. Start it as a "
-            "standby of that one (follow), or, to go on with the worlds as they are here, once "
-            "with --accept-rollback, while the other one is down",
-            (unsigned long long)epoch);
+        char why[200] = "this is the folder of a standby that has not taken over. Start it with "
+                        "follow and promote it (fogmarch standby promote)";
+        if (epoch != 0) {
+            snprintf(why, sizeof why,
+                     "this server was replaced: its standby has taken over, epoch %llu. Start it "
+                     "as a standby of that one (follow)",
+                     (unsigned long long)epoch);
+        }
+        snprintf(error, FM_LEDGER_ERROR_SIZE,
+                 "%s, or, to go on with the worlds as they are here, once with --accept-rollback, "
+                 "while the other one is down",
+                 why);
         return FM_ERR_BAD_VALUE;
     }
-    hub->epoch = epoch + 1;
-    fm_log(FM_LOG_WARNING, "this server was replaced, and goes on all the same",
+    hub->epoch = (epoch > hub->epoch ? epoch : hub->epoch) + 1;
+    fm_log(FM_LOG_WARNING, "another server may have the worlds, and this one goes on all the same",
            fm_log_uint("epoch", hub->epoch));
     return fm_ledger_insist(hub->ledger, hub->epoch, error);
 }
@@ -794,7 +805,7 @@ static bool start_ledger(fm_hub *hub)
         status = fm_ledger_read_epoch(hub->ledger, &hub->epoch, error);
     }
     if (status == FM_OK) {
-        status = check_replaced(hub, error);
+        status = check_ownership(hub, error);
     }
     if (status != FM_OK) {
         fm_log(FM_LOG_ERROR, "cannot go on with the ledger", fm_log_text("reason", error));

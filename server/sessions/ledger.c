@@ -421,6 +421,14 @@ fm_status fm_ledger_read_replaced(fm_ledger *ledger, uint64_t *epoch, char *erro
     return read_secret(ledger, "replaced", epoch, error);
 }
 
+fm_status fm_ledger_read_copy(fm_ledger *ledger, bool *is_copy, char *error)
+{
+    uint64_t number;
+    fm_status status = read_secret(ledger, "copy", &number, error);
+    *is_copy = number != 0;
+    return status;
+}
+
 static fm_status put_number(fm_ledger *ledger, const char *name, uint64_t number, char *error)
 {
     sqlite3_stmt *statement;
@@ -436,10 +444,26 @@ static fm_status put_number(fm_ledger *ledger, const char *name, uint64_t number
     return status;
 }
 
+// In a transaction, which is begun.
+static fm_status take_over(fm_ledger *ledger, uint64_t epoch, char *error)
+{
+    fm_status status = put_number(ledger, "epoch", epoch, error);
+    if (status == FM_OK) {
+        status = run(ledger, "DELETE FROM secrets WHERE name = 'copy'", error);
+    }
+    return status == FM_OK ? run(ledger, "COMMIT", error) : status;
+}
+
 fm_status fm_ledger_write_epoch(fm_ledger *ledger, uint64_t epoch, char *error)
 {
     uv_mutex_lock(&ledger->lock);
-    fm_status status = put_number(ledger, "epoch", epoch, error);
+    fm_status status = run(ledger, "BEGIN IMMEDIATE", error);
+    if (status == FM_OK) {
+        status = take_over(ledger, epoch, error);
+        if (status != FM_OK) {
+            sqlite3_exec(ledger->db, "ROLLBACK", NULL, NULL, NULL);
+        }
+    }
     uv_mutex_unlock(&ledger->lock);
     return status == FM_OK ? FM_OK : FM_ERR_IO;
 }
@@ -458,7 +482,7 @@ fm_status fm_ledger_insist(fm_ledger *ledger, uint64_t epoch, char *error)
     uv_mutex_lock(&ledger->lock);
     fm_status status = put_number(ledger, "epoch", epoch, error);
     if (status == FM_OK) {
-        status = run(ledger, "DELETE FROM secrets WHERE name = 'replaced'", error);
+        status = run(ledger, "DELETE FROM secrets WHERE name IN ('replaced', 'copy')", error);
     }
     uv_mutex_unlock(&ledger->lock);
     return status == FM_OK ? FM_OK : FM_ERR_IO;
@@ -524,6 +548,9 @@ static fm_status copy(fm_ledger *ledger, const fm_resume_key *key, const fm_toke
     }
     if (status == FM_OK) { // whatever it was before, now it follows
         status = run(ledger, "DELETE FROM secrets WHERE name = 'replaced'", error);
+    }
+    if (status == FM_OK) {
+        status = put_number(ledger, "copy", 1, error);
     }
     return status == FM_OK ? run(ledger, "COMMIT", error) : status;
 }

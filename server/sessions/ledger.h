@@ -52,7 +52,7 @@ FM_CHECKED fm_status fm_ledger_remove_world(fm_ledger *ledger, uint64_t world, c
 /// Reads the epoch; 0 where no standby has taken over yet. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_ledger_read_epoch(fm_ledger *ledger, uint64_t *epoch, char *error);
 
-/// Writes it and syncs it. @return FM_OK or FM_ERR_IO
+/// Writes it and syncs it: from now on this is a server of its own. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_ledger_write_epoch(fm_ledger *ledger, uint64_t epoch, char *error);
 
 /// Writes down that the standby has taken over, with this epoch: what was written here since has
@@ -61,6 +61,10 @@ FM_CHECKED fm_status fm_ledger_write_replaced(fm_ledger *ledger, uint64_t epoch,
 
 /// 0: nobody has. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_ledger_read_replaced(fm_ledger *ledger, uint64_t *epoch, char *error);
+
+/// Whether this is a standby's copy (fm_ledger_copy()), and the standby has not taken over since.
+/// @return FM_OK or FM_ERR_IO
+FM_CHECKED fm_status fm_ledger_read_copy(fm_ledger *ledger, bool *is_copy, char *error);
 
 /// Goes on all the same, with an epoch of its own. @return FM_OK or FM_ERR_IO
 FM_CHECKED fm_status fm_ledger_insist(fm_ledger *ledger, uint64_t epoch, char *error);

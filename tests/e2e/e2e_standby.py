@@ -212,10 +212,10 @@ def ended_as_replaced(server):
     server.process.returncode = 0  # expected here
 
 
-def refused_to_start(pair, *flags):
-    """Starts a first server that must refuse to start. Returns its log."""
+def refused_to_start(pair, *flags, folder="one"):
+    """Starts a server that must refuse to start. Returns its log."""
     try:
-        pair.primary(*flags).kill()
+        pair.primary(*flags, folder=folder).kill()
     except AssertionError as error:
         return str(error)
     raise AssertionError("it has started")
@@ -243,6 +243,28 @@ def told_that_it_was_replaced(pair):
         assert admin.call("world.info", world=world)["world"] == world
     with pair.primary() as one:
         assert one.admin().call("standby.status")["epoch"] == 2
+
+
+def a_copy_is_no_server(pair):
+    """A standby that was not promoted does not start as a server of its own: the first one may live."""
+    with pair.primary() as one:
+        admin = one.admin()
+        world, _, _ = make_world(admin)
+        with pair.standby(one.port) as two:
+            wait_in_step(admin)
+        said = refused_to_start(pair, folder="two")
+        assert "the folder of a standby that has not taken over" in said, said
+        with pair.standby(one.port):  # it is still good as a standby
+            wait_in_step(admin)
+        one.kill()
+    with pair.primary("--accept-rollback", folder="two") as two:  # the operator insists
+        admin = two.admin()
+        assert admin.call("standby.status")["epoch"] == 1
+        assert admin.call("world.info", world=world)["world"] == world
+    with pair.standby(1) as two:
+        assert two.admin().call("standby.promote")["epoch"] == 2
+    with pair.primary(folder="two") as two:  # promoted: it is a server of its own
+        assert two.admin().call("standby.status")["epoch"] == 2
 
 
 def same_world(one, two, world):
@@ -431,5 +453,5 @@ def each(case):
 
 if __name__ == "__main__":
     seed()
-    run([each(case) for case in (promote, a_promotion_that_fails, stats_while_nothing_is_sent, told_that_it_was_replaced, away, over_tls, refused,
-                             changes_of_tokens_are_bounded)])
+    run([each(case) for case in (promote, a_promotion_that_fails, stats_while_nothing_is_sent, told_that_it_was_replaced,
+                             a_copy_is_no_server, away, over_tls, refused, changes_of_tokens_are_bounded)])

@@ -22,6 +22,7 @@ static char path[64], damaged[64];
 struct contents {
     uint8_t key;
     uint64_t epoch, replaced, last;
+    bool is_copy;
     uint32_t count;
     fm_grant grants[8];
 };
@@ -67,6 +68,7 @@ static struct contents look(void)
     assert_int_equal(fm_ledger_read(ledger, &tokens, error), FM_OK);
     assert_int_equal(fm_ledger_read_epoch(ledger, &contents.epoch, error), FM_OK);
     assert_int_equal(fm_ledger_read_replaced(ledger, &contents.replaced, error), FM_OK);
+    assert_int_equal(fm_ledger_read_copy(ledger, &contents.is_copy, error), FM_OK);
     contents.key = key.bytes[0];
     contents.last = tokens.last;
     contents.count = tokens.created_count;
@@ -82,7 +84,7 @@ static struct contents look(void)
 static bool are_equal(const struct contents *a, const struct contents *b)
 {
     bool equal = a->key == b->key && a->epoch == b->epoch && a->replaced == b->replaced &&
-                 a->last == b->last && a->count == b->count;
+                 a->is_copy == b->is_copy && a->last == b->last && a->count == b->count;
     for (uint32_t i = 0; equal && i < a->count; i++) {
         const fm_grant *x = &a->grants[i], *y = &b->grants[i];
         equal = x->number == y->number && x->role == y->role && x->seat.number == y->seat.number &&
@@ -251,6 +253,12 @@ static void what_was_written_is_read(void **state)
     assert_int_equal(now.replaced, 0);
     assert_int_equal(now.last, 20);
     assert_int_equal(now.count, 3);
+    assert_true(now.is_copy);
+
+    ledger = open_ledger(2);
+    assert_int_equal(write_epoch(ledger, error), FM_OK); // it takes over
+    fm_ledger_close(ledger);
+    assert_false(look().is_copy);
 }
 
 // The epoch may be there without the rest, but not the other way round.
