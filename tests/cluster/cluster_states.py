@@ -18,7 +18,7 @@ import tempfile
 import time
 
 import cluster
-from cluster import Etcd, Node, fill, make_room, move, until
+from cluster import Etcd, Node, fill, make_room, move, printed_status, until
 from fogmarch_server import Client, RequestError, library_in, run, seed
 from line import Line
 from match import Match, by_name, close_all, epochs_rise, owner_of
@@ -47,6 +47,7 @@ def etcd_is_full(match, etcd, node):
     assert "compact" in said["what_to_do"] and said["member"] and said["engine"]["lease_ms"] > 0, said
     until(lambda: node.metrics()['fogmarch_cluster_state{state="quota_full"}'] == 1, "the metric")
     until(lambda: "state=quota_full" in node.log(), node.log)
+    until(lambda: "etcd's database is full" in printed_status(node), lambda: printed_status(node))
     stands_still(match)
     assert owner_of(etcd, match.world)[0] == 1, "the lease goes on"
     assert client.refused("world.create", name="no-room", generator="open", width=16, height=16) == "io"

@@ -80,6 +80,10 @@ static void print_state(const msgpack_object *status)
                "  Worlds stand still until a majority of its members answers. Look at them with\n"
                "  'etcdctl endpoint status'; with the quota full, compact and defragment them.\n",
                error);
+    } else if (strcmp(state, "quota_full") == 0) {
+        puts("etcd's database is full.\n"
+             "  Worlds stand still until it takes writes again: compact and defragment all of its\n"
+             "  members, or raise their quota, then 'etcdctl alarm disarm'.");
     }
     if (!fm_object_bool(status, "member", false)) {
         puts("This node's lease is over: others may take its worlds.\n"
