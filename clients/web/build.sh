@@ -14,7 +14,7 @@ log=$work/build.log
 step() {
     "$@" >"$log" 2>&1 && return
     tail -n 20 "$log" >&2
-    echo "The web client was not built: '$*' failed; all it said is in $log" >&2
+    echo "The web client was not built: '$*' failed; all it said is in $log. To try again: rm $work/stamp" >&2
     [ -z "${FOGMARCH_WEB_REQUIRED:-}" ] || exit 1
     exit 0
 }
