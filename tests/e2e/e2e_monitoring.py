@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 from e2e_http import WebServer
-from fogmarch_server import run
+from fogmarch_server import run, until
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "configs/monitoring"
 NAME = re.compile(r"fogmarch_\w+")
@@ -42,6 +42,17 @@ def names_are_those_of_a_server():
         world = client.call("world.create", name="arena", generator="open", width=16, height=16)["world"]
         client.call("team.create", world=world)
         text = server.get("/metrics")[2]
+    # Without a standby nothing is sent, and that can be seen. A relay, and a node: what they need cannot be reached,
+    # and their metrics are there all the same.
+    with tempfile.TemporaryDirectory() as folder, \
+            WebServer("--durability", "replica", "--journal-dir", folder) as server:
+        until(lambda: "\nfogmarch_standby_blocked 1\n" in server.get("/metrics")[2], "the metric")
+        text += server.get("/metrics")[2]
+    with WebServer("--relay-of", "127.0.0.1:1") as server:
+        text += server.get("/metrics")[2]
+    with tempfile.TemporaryDirectory() as folder, \
+            WebServer("--cluster-name", "c", "--cluster-endpoints", "127.0.0.1:1", "--journal-dir", folder) as server:
+        text += server.get("/metrics")[2]
     labels = {}
     for line in text.splitlines():
         if not line.startswith("#"):
@@ -62,6 +73,14 @@ def names_are_those_of_a_server():
             for label in by.split(", "):
                 assert label in labels[NAME.search(inside)[0]] | {"instance"}, f"{where}: no label {label}"
     assert count > 40
+
+
+def the_journals_alert_can_fire():
+    """A world waits when too many of its ticks do, so more never wait."""
+    bound = int(re.search(r"define FM_JOURNAL_TICKS_WAITING_MAX (\d+)u",
+                          (FOLDER / "../../server/journal/journal.h").read_text())[1])
+    limit = int(re.search(r"fogmarch_journal_backlog_ticks > (\d+)", (FOLDER / "alerts.yaml").read_text())[1])
+    assert limit < bound, f"the alert waits for {limit} ticks, and there are {bound} at most"
 
 
 def the_dashboard_is_the_one_that_is_written():
@@ -86,4 +105,4 @@ def promtool_agrees():
 
 
 if __name__ == "__main__":
-    run([names_are_those_of_a_server, the_dashboard_is_the_one_that_is_written, promtool_agrees])
+    run([names_are_those_of_a_server, the_journals_alert_can_fire, the_dashboard_is_the_one_that_is_written, promtool_agrees])
