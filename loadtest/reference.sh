@@ -21,6 +21,12 @@ preset=${PRESET:-release}
 load="build/$preset/bin/fogmarch-load"
 duration=(${DURATION:+--duration "$DURATION"})
 
+# A missing map would be noticed after half an hour, and nothing be kept.
+if [[ -n $map && ! -r $map ]]; then
+    echo "reference.sh: $map: there is no such map; without the word, skirmish-map is left out" >&2
+    exit 1
+fi
+
 # Configured again, so that the results name the right commit.
 cmake --preset "$preset" >/dev/null
 cmake --build --preset "$preset" --target fogmarchd fogmarch-load fogmarch-lab

@@ -390,6 +390,12 @@ class LoadTest(unittest.TestCase):
         run("--scenario", "skirmish", "--agents", 0, code=2)
         run("--no-such-flag", code=2)
 
+    def test_reference_without_its_map(self):
+        """A missing map is noticed before half an hour of runs, not after it."""
+        done = subprocess.run(["bash", "loadtest/reference.sh", "/dev/null/results", "no/such.map"], capture_output=True,
+                              text=True, timeout=PATIENCE, cwd=ROOT, check=False)
+        assert done.returncode == 1 and "no/such.map: there is no such map" in done.stderr and not done.stdout, done
+
     def test_interrupt(self):
         """Ctrl-C ends the run, and the server that it started."""
         load = subprocess.Popen([LOAD, "--scenario", "skirmish", "--agents", "50", "--quiet"],
