@@ -729,6 +729,17 @@ static struct fm_follow *make_follow(const fm_client_options *options)
     return follow;
 }
 
+// Of several addresses the error would name the last one alone.
+static void count_addresses(const struct fm_follow *follow, fm_client_error *error)
+{
+    const fm_client_error last = *error;
+    if (follow->node_count > 1) {
+        (void)!fm_client_error_set(error, last.status, "none of %u addresses answers; the last: %s",
+                                   follow->node_count, last.message);
+        memcpy(error->name, last.name, sizeof error->name);
+    }
+}
+
 fm_status fm_client_connect(const char *addresses, const fm_client_options *options,
                             fm_client **out, fm_client_error *error)
 {
@@ -757,6 +768,9 @@ fm_status fm_client_connect(const char *addresses, const fm_client_options *opti
         } else if (status != FM_OK && status != FM_ERR_IO) {
             break;
         }
+    }
+    if (status == FM_ERR_IO) {
+        count_addresses(follow, error);
     }
     put_node(follow, 0, follow->used);
     if (status == FM_ERR_IO && follow->node_count > 1) {

@@ -201,7 +201,9 @@ class CliTest(unittest.TestCase):
         self.refuse(2, "is not an agent's id", "inspect", "bob")
 
     def test_no_server(self):
-        self.refuse(1, "cannot connect to 127.0.0.1:1", "ping", "--connect", "127.0.0.1:1")
+        self.refuse(1, "ping: cannot connect to 127.0.0.1:1", "ping", "--connect", "127.0.0.1:1")
+        self.refuse(1, "none of 2 addresses answers; the last: cannot connect to 127.0.0.1:2", "ping", "--connect",
+                    "127.0.0.1:1,127.0.0.1:2")
 
     # ---- the server ------------------------------------------------------------------------------
 
