@@ -5,6 +5,7 @@
 #include "core/crowd/busy.h"
 #include "core/crowd/jam.h"
 #include "core/crowd/pibt.h"
+#include "core/crowd/stuck.h"
 #include "core/world/agent.h"
 #include "core/world/agent_marks.h"
 #include "core/world/crowd_state.h"
@@ -24,6 +25,7 @@
 #define AWAY          12u // and then it is over
 #define STALLED_TICKS 24u
 #define TICKS_MAX     128u
+#define CHAIN_MAX     8u // units that wait for each other, as far as is looked
 
 static fm_mover *movers_of(fm_world *world)
 {
@@ -149,6 +151,27 @@ static void let_stand(fm_world *world, struct fm_escort *escort, const fm_mover 
     }
 }
 
+// Who gets an escort after one that came to nothing: the first of those that the unit waits for,
+// one after the other, that wants to go on itself and has had none. Often it wants out of where the
+// others want in, has not been there for as long as they have, and could do no more than stand for
+// them. 0: there is none.
+static uint32_t find_heir(fm_world *world, const struct fm_agent *agent)
+{
+    const fm_mover *mover = mover_of(world, agent);
+    for (uint32_t i = 0; i < CHAIN_MAX && wants_to_go(mover); i++) {
+        uint32_t unit = fm_stuck_unit_ahead(world, mover);
+        const struct fm_agent *other = unit == 0 ? NULL : fm_agent_at(world, unit - 1);
+        if (other == NULL || other->team != agent->team || other->order.id == 0) {
+            return 0;
+        }
+        mover = mover_of(world, other);
+        if (!other->was_escorted && wants_to_go(mover)) {
+            return unit;
+        }
+    }
+    return 0;
+}
+
 // FM_ESCORT_END_COUNT, also below: it goes on.
 static fm_escort_end find_end(const fm_world *world, const struct fm_escort *escort,
                               const struct fm_agent *agent)
@@ -213,6 +236,18 @@ static uint32_t rank_of(const struct fm_agent *agent, const fm_mover *mover)
     return ticks > REST_LONG ? 1u << 31 | ticks << 4 | size : size << 16 | ticks;
 }
 
+// The agent that is to have the next escort, if it still wants one. NULL: none.
+static struct fm_agent *take_heir(fm_world *world, struct fm_team *team, uint32_t number)
+{
+    uint32_t heir = team->escort_heir;
+    team->escort_heir = 0;
+    struct fm_agent *agent = heir == 0 ? NULL : fm_agent_at(world, heir - 1);
+    bool is_fit = agent != NULL && agent->alive && agent->team == number && agent->order.id != 0 &&
+                  !agent->was_escorted && wants_to_go(mover_of(world, agent)) &&
+                  !is_in_jam(agent, mover_of(world, agent)) && is_apart(world, team, agent);
+    return is_fit ? agent : NULL;
+}
+
 // Of equals the first member: other teams must not decide. NULL: there is none.
 static struct fm_agent *choose(fm_world *world, const struct fm_team *team, uint32_t number)
 {
@@ -235,7 +270,8 @@ static struct fm_agent *choose(fm_world *world, const struct fm_team *team, uint
 
 static void begin(fm_world *world, struct fm_team *team, uint32_t number)
 {
-    struct fm_agent *agent = choose(world, team, number);
+    struct fm_agent *agent = take_heir(world, team, number);
+    agent = agent != NULL ? agent : choose(world, team, number);
     team->escorts_settled = agent == NULL;
     struct fm_escort *escort =
         agent == NULL ? NULL : fm_memory_allocate_zeroed(fm_world_memory(world), 1, sizeof *escort);
@@ -284,6 +320,9 @@ void fm_escorts_attend(fm_world *world, uint32_t number)
         if (how == FM_ESCORT_END_COUNT) {
             link = &(*link)->next;
         } else {
+            if (how == FM_ESCORT_STALLED) {
+                team->escort_heir = find_heir(world, fm_world_find(world, (*link)->agent));
+            }
             end(world, team, link, how);
         }
     }
@@ -294,6 +333,6 @@ void fm_escorts_drop(fm_world *world, struct fm_team *team)
     while (team->escorts != NULL) {
         end(world, team, &team->escorts, FM_ESCORT_DROPPED);
     }
-    team->escorts_wanted = 0;
+    team->escorts_wanted = team->escort_heir = 0;
     team->escorts_settled = false;
 }

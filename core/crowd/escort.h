@@ -23,6 +23,11 @@
 // stood for longer, fewer would get through; if it had no priority any more, the press would push
 // it back to where it was.
 //
+// Where units want into a hollow and one wants out of it, those before it have often waited for
+// longer, and for each of them it only stands. So when an escort has got its unit no nearer, the
+// next one is for whom the unit waits for, if that one wants to go on itself and has had none since
+// the last look around, or whom that one waits for, and so on.
+//
 // An escort holds up those around it. So it is for the few that nothing else has helped, is small,
 // and ends soon. Others of the team that are stuck behind the unit have no need of one then.
 //

@@ -34,8 +34,7 @@ bool fm_stuck_yet(const fm_world *world, const struct fm_agent *agent)
            fm_cell_dy(agent->cell, agent->anchor) <= FM_JAM_REACH;
 }
 
-// The first other unit on the cells that a unit covers after the step that it wants; 0: none.
-static uint32_t unit_ahead(const fm_world *world, const fm_mover *mover)
+uint32_t fm_stuck_unit_ahead(const fm_world *world, const fm_mover *mover)
 {
     uint32_t self = (uint32_t)(mover - world->crowd.movers) + 1;
     uint32_t size = world->rules.classes[world->agents.slots[self - 1].class_index].size;
@@ -57,7 +56,7 @@ static uint32_t unit_ahead(const fm_world *world, const fm_mover *mover)
 static bool is_served(const fm_world *world, const fm_mover *mover)
 {
     for (uint32_t i = 0; i < QUEUE_MAX; i++) {
-        uint32_t unit = unit_ahead(world, mover);
+        uint32_t unit = fm_stuck_unit_ahead(world, mover);
         const fm_mover *other = unit == 0 ? NULL : &world->crowd.movers[unit - 1];
         if (other == NULL || other->team != mover->team ||
             (other->preferences & 15) >= FM_PREFERENCE_STAY) {

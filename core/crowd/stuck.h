@@ -11,9 +11,16 @@
 #include "core/world/world.h"
 
 struct fm_agent;
+struct fm_mover;
 
 /// Looks at the units of the teams whose turn it is: sets their anchors, notes who is stuck.
 void fm_stuck_look_around(fm_world *world);
+
+/// The first other unit on the cells that a unit covers after the step that it wants most, as
+/// slot + 1; 0: none.
+///
+/// @param mover  wants a step
+uint32_t fm_stuck_unit_ahead(const fm_world *world, const struct fm_mover *mover);
 
 /// The team's next unit that was stuck, is where it was, and follows no plan. NULL: there is none.
 const struct fm_agent *fm_stuck_next(fm_world *world, uint32_t team);

@@ -47,6 +47,7 @@ struct fm_team {
     uint32_t stuck_next; // member whose turn was last
     struct fm_escort *escorts; // see escorts.h
     uint32_t escort_count;
+    uint32_t escort_heir;    // slot + 1 of the agent that gets the next one; 0: none
     uint32_t escorts_wanted; // agents that might get one at the last look around
     bool escorts_settled;    // none of these can get one until something ends that keeps them
     struct fm_lanes *lanes;  // see core/crowd/lanes.h

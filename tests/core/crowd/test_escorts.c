@@ -412,6 +412,57 @@ static void a_command_ends_the_time_in_one_place(void **state)
     crowd_fini(&stage);
 }
 
+// Three units of 2 x 2 cells want into a hollow, out of which a fourth, which came last, wants.
+// Those three are in their places for longer, so they have the first escorts, in which the fourth
+// stands for them and cannot get out. When the first of these has come to nothing it is the
+// fourth's turn; it was 434 ticks after it had its order, when the others had had theirs twice.
+static void who_stands_in_the_way_is_next(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {
+        "@@.@@@@@@@@......@@@@@@@@", //
+        "@.....@@@@@......@@@@@@@@", //
+        "@.......@@@....@@@@@@@@@@", //
+        "@.......@@@....@@@@@@@@@@", //
+        "@......@@@@@@@@@@@@@@@@@@", //
+        "@..@@@@@@@@@@@@@@@@@@@@@@", //
+        "@....@@@@@@@@@@@@@@@@@@@@", //
+        "@@.....@@@@@@@@@@@@@@@@@@", //
+        "@@......@@@@@@@@@........", //
+        "@@@@.....@@@@@@@@........", //
+        "@@@@@.....@@@@@@@........", //
+        "@@@@@@......@............", //
+        "@@@@@@...................", //
+        "@@@@@@@@.................", //
+    };
+    enum {
+        LARGE = 3,
+        BEFORE = 200, // ticks
+        OUT = 10      // column
+    };
+    static const uint32_t from[LARGE][2] = {{4, 7}, {6, 8}, {7, 10}};
+    static const uint32_t to[LARGE][2] = {{1, 3}, {5, 4}, {5, 10}};
+    fm_world_rules rules = crowd_rules_of_sizes();
+    crowd_init_rows(&stage, &rules, rows, FM_COUNT_OF(rows));
+    uint32_t team = crowd_team(&stage);
+    for (uint32_t i = 0; i < LARGE; i++) {
+        crowd_spawn_to(&stage, team, 2, from[i][0], from[i][1], to[i][0], to[i][1]);
+    }
+    uint32_t late = crowd_spawn_at(&stage, team, fm_cell_at(2, 7));
+    apply_to(late, (fm_command){.kind = FM_COMMAND_SET, .set = FM_SET_CLASS, .class_index = 1});
+    const struct fm_agent *agent = fm_world_find(stage.world, stage.units[late]);
+    uint32_t ticks = 0;
+    for (; ticks < PRESS_TICKS && fm_cell_x(agent->cell) < OUT; ticks++) {
+        if (ticks == BEFORE) {
+            crowd_order(&stage, late, fm_cell_at(15, 11), FM_UNREACHABLE_FAIL);
+        }
+        crowd_tick(&stage, NULL);
+    }
+    print_message("out after %u ticks\n", ticks - BEFORE);
+    assert_in_range(ticks, BEFORE, BEFORE + 200);
+    crowd_fini(&stage);
+}
+
 // A unit gets its escort when it has been in one place for 256 ticks, whichever team it belongs to.
 static void an_escort_begins_on_time(void **state)
 {
@@ -448,6 +499,7 @@ int main(void)
         cmocka_unit_test(many_get_escorts_soon),
         cmocka_unit_test(to_and_fro_is_one_place),
         cmocka_unit_test(a_command_ends_the_time_in_one_place),
+        cmocka_unit_test(who_stands_in_the_way_is_next),
         cmocka_unit_test(an_escort_begins_on_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
