@@ -25,9 +25,10 @@ static uint32_t learned(const fm_forward *forward, const fm_forward_node *node)
     return h > shift ? h - (uint32_t)shift : 0;
 }
 
-uint32_t fm_forward_estimate(const fm_forward *forward, const fm_forward_node *node, fm_cell cell)
+// The larger of `h` and what was learned.
+FM_INLINE uint32_t at_least_learned(const fm_forward *forward, const fm_forward_node *node,
+                                    uint32_t h)
 {
-    uint32_t h = fm_heuristic_estimate(&forward->heuristic, cell);
     if (node != NULL && node->search != 0 && forward->rules.learns) {
         uint32_t better = learned(forward, node);
         return better > h ? better : h;
@@ -35,16 +36,26 @@ uint32_t fm_forward_estimate(const fm_forward *forward, const fm_forward_node *n
     return h;
 }
 
+uint32_t fm_forward_estimate(const fm_forward *forward, const fm_forward_node *node, fm_cell cell)
+{
+    return at_least_learned(forward, node, fm_heuristic_estimate(&forward->heuristic, cell));
+}
+
+FM_INLINE void enter_search(fm_forward_node *node, uint32_t search, uint32_t h)
+{
+    node->h = h;
+    node->search = search;
+    node->g = FM_COST_INFINITE;
+    node->parent = FM_NO_DIRECTION;
+    node->closed = FM_FORWARD_REACHED;
+    node->loose = false;
+}
+
 // Brings a node into the current search.
 static inline void touch(const fm_forward *forward, fm_forward_node *node, fm_cell cell)
 {
     if (node->search != forward->search) {
-        node->h = fm_forward_estimate(forward, node, cell);
-        node->search = forward->search;
-        node->g = FM_COST_INFINITE;
-        node->parent = FM_NO_DIRECTION;
-        node->closed = FM_FORWARD_REACHED;
-        node->loose = false;
+        enter_search(node, forward->search, fm_forward_estimate(forward, node, cell));
     }
 }
 
@@ -194,24 +205,53 @@ static bool leads_to_goal(const fm_forward *forward, fm_cell first)
     return true;
 }
 
-// The page a step leads to, found or taken.
-static inline fm_page *page_of_step(fm_forward *forward, fm_page *page, uint32_t near,
-                                    fm_slab *slab)
+// What the loop reads over and over. It is copied once per call: were it read from the search,
+// every store to a node would make the compiler read it again.
+struct frame {
+    fm_view view;
+    fm_bitmap blocked;
+    const fm_page *nowhere; // of fm_forward.pages
+    uint32_t search;
+    fm_cell target;
+    bool by_distance; // the estimate is fm_view_distance()
+};
+
+static inline struct frame frame_of(const fm_forward *forward)
 {
-    fm_page *there = page->near[near];
-    return there != forward->pages.nowhere ? there
-                                           : fm_pages_get_near(&forward->pages, page, near, slab);
+    return (struct frame){.view = *forward->view,
+                          .blocked = *forward->view->blocked,
+                          .nowhere = forward->pages.nowhere,
+                          .search = forward->search,
+                          .target = forward->target,
+                          .by_distance = forward->heuristic.kind == FM_HEURISTIC_DEFAULT};
 }
 
+// touch(), with what is constant known.
+FM_INLINE void touch_in(const struct frame *frame, const fm_forward *forward, fm_forward_node *node,
+                        fm_cell cell)
+{
+    if (node->search != frame->search) {
+        uint32_t h = frame->by_distance ? fm_view_distance(&frame->view, cell, frame->target)
+                                        : fm_heuristic_look_up(&forward->heuristic, cell);
+        enter_search(node, frame->search, at_least_learned(forward, node, h));
+    }
+}
+
+// By a cell's parent: where a step need not be looked at, back and diagonally back. The cell there
+// is a neighbour of the parent, whose expansion has reached it by a single step for less.
+static const uint8_t steps_back[FM_DIRECTION_COUNT + 1] = {0x83, 0x07, 0x0e, 0x1c, 0x38,
+                                                           0x70, 0xe0, 0xc1, 0x00};
+
 // Relaxes the edges out of a cell that was taken off the open list.
-FM_INLINE bool expand(fm_forward *forward, fm_slab *slab, fm_page *page, uint32_t position,
-                      const bool weighted, const fm_queue_kind kind)
+FM_INLINE bool expand(fm_forward *forward, const struct frame *frame, fm_slab *slab, fm_page *page,
+                      uint32_t position, const bool weighted, const fm_queue_kind kind)
 {
     fm_forward_node *node = &fm_forward_nodes(page)[position];
     fm_cell cell = fm_page_cell(page, position);
-    const fm_view *view = forward->view;
+    const fm_view *view = &frame->view;
     const uint32_t g = node->g;
-    uint32_t moves = fm_view_moves(view, cell) & ~(1u << node->parent);
+    uint32_t moves =
+        view->moves[fm_bitmap_window(&frame->blocked, cell)] & ~(uint32_t)steps_back[node->parent];
 
     node->closed = FM_FORWARD_CLOSED;
     if (!fm_open_reserve(&forward->open, kind, FM_DIRECTION_COUNT)) {
@@ -221,13 +261,16 @@ FM_INLINE bool expand(fm_forward *forward, fm_slab *slab, fm_page *page, uint32_
         uint32_t d = (uint32_t)__builtin_ctz(moves);
         moves &= moves - 1;
         fm_page_step step = fm_page_steps[position][d];
-        fm_page *there = page_of_step(forward, page, step.page, slab);
-        if (there == NULL) {
-            return false;
+        fm_page *there = page->near[step.page];
+        if (__builtin_expect(there == frame->nowhere, 0)) {
+            there = fm_pages_get_near(&forward->pages, page, step.page, slab);
+            if (there == NULL) {
+                return false;
+            }
         }
         fm_forward_node *to = &fm_forward_nodes(there)[step.position];
         fm_cell to_cell = fm_cell_step(cell, d);
-        touch(forward, to, to_cell);
+        touch_in(frame, forward, to, to_cell);
         uint32_t to_g = g + (weighted ? fm_view_cost(view, cell, d, to_cell) : view->step[d & 1]);
         if (to_g < to->g) {
             to->g = to_g;
@@ -243,6 +286,7 @@ FM_INLINE fm_forward_outcome run(fm_forward *forward, fm_work *work, uint32_t ex
                                  const bool weighted, const fm_queue_kind kind)
 {
     fm_open_list *open = &forward->open;
+    const struct frame frame = frame_of(forward);
     while (open->count > 0) {
         uint32_t ref = fm_open_top(open, kind);
         fm_page *page = fm_node_page(&forward->pages, ref);
@@ -253,7 +297,7 @@ FM_INLINE fm_forward_outcome run(fm_forward *forward, fm_work *work, uint32_t ex
             continue;
         }
         fm_cell cell = fm_page_cell(page, position);
-        if (cell == forward->target ||
+        if (cell == frame.target ||
             (forward->rules.keeps_paths && node->next != FM_NO_DIRECTION &&
              node->g + node->h < FM_COST_INFINITE && leads_to_goal(forward, cell))) {
             forward->reached = cell;
@@ -264,7 +308,7 @@ FM_INLINE fm_forward_outcome run(fm_forward *forward, fm_work *work, uint32_t ex
         }
         fm_open_drop(open, kind);
         work->expansions += 1;
-        if (!expand(forward, work->slab, page, position, weighted, kind)) {
+        if (!expand(forward, &frame, work->slab, page, position, weighted, kind)) {
             return FM_FORWARD_NO_MEMORY;
         }
     }
@@ -317,18 +361,49 @@ static void unmark_all(fm_forward *forward)
     forward->path_start = FM_CELL_NONE;
 }
 
+// A cell's node by its page, so that a path is followed without looking up pages.
+struct place {
+    const fm_page *page; // without any mark where no page was taken
+    uint32_t position;
+};
+
+static struct place place_of(const fm_forward *forward, fm_cell cell)
+{
+    const fm_page *page = fm_pages_find(&forward->pages, cell);
+    return (struct place){page == NULL ? forward->pages.nowhere : page, fm_page_position(cell)};
+}
+
+static inline struct place place_beside(struct place place, uint32_t direction)
+{
+    fm_page_step step = fm_page_steps[place.position][direction];
+    return (struct place){place.page->near[step.page], step.position};
+}
+
+static inline fm_forward_node *node_in(struct place place)
+{
+    return &fm_forward_nodes(place.page)[place.position];
+}
+
 fm_cell fm_forward_unmark(fm_forward *forward, fm_cell first, fm_cell end)
 {
-    fm_cell cell = first;
-    while (cell != end && cell != FM_CELL_NONE) {
-        fm_forward_node *node = fm_forward_find(forward, cell);
-        if (node == NULL || node->next == FM_NO_DIRECTION) {
+    if (first == end || first == FM_CELL_NONE) {
+        return first;
+    }
+    struct place place = place_of(forward, first);
+    if (place.page == NULL) {
+        return FM_CELL_NONE; // there are no pages
+    }
+    for (fm_cell cell = first; cell != end;) {
+        fm_forward_node *node = node_in(place);
+        uint32_t next = node->next;
+        if (next == FM_NO_DIRECTION) {
             return FM_CELL_NONE;
         }
-        cell = fm_cell_step(cell, node->next);
         node->next = FM_NO_DIRECTION;
+        cell = fm_cell_step(cell, next);
+        place = place_beside(place, next);
     }
-    return cell;
+    return end;
 }
 
 // Unmarks the path from where it begins up to `end`, or all of it.
@@ -342,18 +417,17 @@ static void unmark(fm_forward *forward, fm_cell end)
 static void mark(fm_forward *forward)
 {
     fm_cell end = forward->rules.backward ? forward->root : forward->start;
-    fm_cell cell = forward->reached;
-    fm_forward_node *node = fm_forward_find(forward, cell);
-    while (cell != end) {
-        fm_cell up = fm_cell_step(cell, node->parent);
-        fm_forward_node *up_node = fm_forward_find(forward, up);
+    struct place place = place_of(forward, forward->reached);
+    for (fm_cell cell = forward->reached; cell != end;) {
+        fm_forward_node *node = node_in(place);
+        uint32_t up = node->parent;
+        place = place_beside(place, up);
         if (forward->rules.backward) {
-            node->next = node->parent;
+            node->next = (uint8_t)up;
         } else {
-            up_node->next = node->parent ^ 4;
+            node_in(place)->next = (uint8_t)(up ^ 4);
         }
-        cell = up;
-        node = up_node;
+        cell = fm_cell_step(cell, up);
     }
     forward->path_start = forward->start;
 }

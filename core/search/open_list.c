@@ -75,13 +75,10 @@ static uint32_t grown(uint32_t capacity, uint32_t needed)
     return next < needed ? needed : next;
 }
 
-bool fm_open_reserve(fm_open_list *list, fm_queue_kind kind, uint32_t extra)
+bool fm_open_grow(fm_open_list *list, fm_queue_kind kind, uint32_t extra)
 {
     if (kind == FM_QUEUE_HEAP) {
         return FM_RESERVE_FROM(list->memory, list->items, list->item_capacity, list->count + extra);
-    }
-    if (list->entry_top + extra <= list->entry_capacity) {
-        return true;
     }
     uint32_t capacity = grown(list->entry_capacity, list->entry_top + extra);
     fm_open_entry *entries = fm_memory_resize(list->memory, list->entries, list->entry_capacity,

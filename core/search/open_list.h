@@ -62,8 +62,17 @@ uint32_t fm_open_span(const fm_view *view);
 /// @return false when out of memory
 FM_CHECKED bool fm_open_clear(fm_open_list *list, fm_queue_kind kind, uint32_t span);
 
+/// The part of fm_open_reserve() that is not in line.
+FM_CHECKED bool fm_open_grow(fm_open_list *list, fm_queue_kind kind, uint32_t extra);
+
 /// Makes room for `extra` more pushes. @return false when out of memory
-FM_CHECKED bool fm_open_reserve(fm_open_list *list, fm_queue_kind kind, uint32_t extra);
+FM_CHECKED FM_INLINE bool fm_open_reserve(fm_open_list *list, const fm_queue_kind kind,
+                                          uint32_t extra)
+{
+    bool fits = kind == FM_QUEUE_BUCKET ? list->entry_top + extra <= list->entry_capacity
+                                        : list->count + extra <= list->item_capacity;
+    return fits || fm_open_grow(list, kind, extra);
+}
 
 /// Bytes held.
 size_t fm_open_bytes(const fm_open_list *list);
