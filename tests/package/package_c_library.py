@@ -84,7 +84,19 @@ class Tries:
         self.cmake("subdirectory", subdirectory, "CXX", "march.cc", "-DBUILD_SHARED_LIBS=OFF")
         alone = subdirectory.replace("add_subdirectory(fogmarch)", "add_subdirectory(fogmarch/clients/c)")
         self.cmake("alone", alone, "C", "march.c")
+        self.copy_parts("parts")
+        self.cmake("parts", subdirectory, "C", "march.c")
         self.cmake("fetched", fetched, "C", "march.c")
+
+    def copy_parts(self, name):
+        """Those that the page names as enough."""
+        with open(os.path.join(SOURCE, PAGE), encoding="utf-8") as page:
+            parts = re.findall("`(.*?)`", re.search(r"[(]or of (.*?)[)]", page.read(), re.DOTALL).group(1))
+        for part in parts:
+            to = os.path.join(self.project(name), "fogmarch", part)
+            os.makedirs(os.path.dirname(to), exist_ok=True)
+            copy = shutil.copytree if os.path.isdir(os.path.join(SOURCE, part)) else shutil.copy
+            copy(os.path.join(SOURCE, part), to)
 
     def exports(self):
         """Both libraries export only the headers' names, so that no other name can clash with a program's."""
