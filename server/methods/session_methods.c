@@ -241,7 +241,10 @@ fm_status fm_take_hello(fm_session *session, const fm_request *request, char *er
             fm_quota_failed(session->address_quota, session->hub->config->auth_failures_per_minute,
                             now_ns);
         }
-        fm_request_refuse(session, request, FM_ERR_DENIED, "the token is missing or wrong");
+        bool resumes = token->size == 0 && request->values[FM_FIELD_RESUME].present;
+        fm_request_refuse(session, request, FM_ERR_DENIED,
+                          resumes ? "the resume is not good any more, and there is no token"
+                                  : "the token is missing or wrong");
         fm_session_finish(session, "wrong token");
         return FM_OK;
     }

@@ -181,7 +181,11 @@ def greet(server, **params):
 def denied(server, **params):
     """hello is refused, and the server disconnects."""
     client = server.connect(hello=False)
-    assert client.refused("hello", protocol=1, **params) == "denied", params
+    try:
+        client.call("hello", protocol=1, **params)
+        raise AssertionError(params)
+    except RequestError as error:
+        assert error.name == "denied" and ("resume" in error.message) == (set(params) == {"resume"}), (error, params)
     assert client.disconnected()
 
 
