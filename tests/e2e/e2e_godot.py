@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 from fogmarch_server import PATIENCE, Server, run, until as wait_for
 from mirror import Mirror
@@ -206,16 +207,42 @@ def the_example_scene():
         assert scene.returncode == 0 and "20 units arrived" in said and "SCRIPT ERROR" not in said, said
 
 
-def the_script_of_the_page():
+def write_script_of_the_page(port):
     with open(os.path.join(PROJECT, "README.md"), encoding="utf-8") as page:
         script = re.search(r"```gdscript\n(.*?)```", page.read(), re.DOTALL).group(1)
+    with open(os.path.join(PROJECT, "page_node.gd"), "w", encoding="utf-8") as file:
+        file.write(script.replace("7421", str(port)).replace("120, 130", "70, 70"))
+
+
+def what_nobody_listens_for_is_in_the_output():
+    """The page's script connects neither `closed` nor `refused` nor `ended`."""
+    def says(port, *wanted):
+        write_script_of_the_page(port)
+        page = begin("page.gd")
+        end = threading.Timer(PATIENCE, page.kill)
+        end.start()
+        said, left = "", set(wanted)
+        while left and (line := page.stdout.readline()):
+            said += line
+            left = {one for one in left if one not in line}
+        end.cancel()
+        page.kill()
+        page.communicate()
+        assert not left, (left, said)
+
+    says(1, "fogmarch: the connection is over: 127.0.0.1:1: no server there")
+    with Server() as server:
+        says(server.port, "fogmarch: the view of world 1 has ended: world 1: there is no such world",
+             "fogmarch: agent.order was refused: world 1: there is no such world")
+
+
+def the_script_of_the_page():
     with Server() as server:
         client = server.connect()
         world, (team, _), (base, _) = make_world(client)
         assert (world, team) == (1, 1)
         client.call("agent.spawn", world=world, team=team, cells=around(base, 3))
-        with open(os.path.join(PROJECT, "page_node.gd"), "w", encoding="utf-8") as file:
-            file.write(script.replace("7421", str(server.port)).replace("120, 130", "70, 70"))
+        write_script_of_the_page(server.port)
         said, _ = (page := begin("page.gd")).communicate(timeout=PATIENCE)
         assert page.returncode == 0 and re.search(r"^tick \d+: agent 1 is at", said, re.MULTILINE), said
 
@@ -247,5 +274,6 @@ def what_differs_in_godot_4_is_in_one_file():
         assert found == [], (name, found)
 
 
-run([the_view_shows_what_the_bytes_say, a_view_that_moves_and_one_that_goes_on, ends, over_tls, the_example_scene, the_script_of_the_page,
+run([the_view_shows_what_the_bytes_say, a_view_that_moves_and_one_that_goes_on, ends, over_tls, the_example_scene,
+     the_script_of_the_page, what_nobody_listens_for_is_in_the_output,
      what_differs_in_godot_4_is_in_one_file])

@@ -149,7 +149,11 @@ func _connect(node, resume):
 
 
 func close():
-	_end("closed by this program")
+	if state != CLOSED:
+		state = CLOSED
+		why = "closed by this program"
+		_tcp.disconnect_from_host()
+		emit_signal("closed", self, why)
 
 
 func _end(reason):
@@ -159,7 +163,14 @@ func _end(reason):
 	why = reason
 	if _tcp != null:
 		_tcp.disconnect_from_host()
+	_tell_of(self, "closed", "the connection is over: " + why)
 	emit_signal("closed", self, why)
+
+
+# What nobody listens for is in Godot's output: a program that shows nothing says why.
+static func _tell_of(source, name, text):
+	if source.get_signal_connection_list(name).size() == 0:
+		push_warning("fogmarch: " + text)
 
 
 # Calls a method of the protocol. The answer calls `function` of `target` with {ok, result, error}; without a
@@ -467,6 +478,7 @@ func _deliver(id, error, result):
 	if waiting["target"] != null:
 		waiting["target"].call(waiting["function"], {"ok": error == null, "error": error, "result": result})
 	elif error != null:
+		_tell_of(self, "refused", "%s was refused: %s" % [waiting["method"], error.get("message", "")])
 		emit_signal("refused", waiting["method"], error)
 
 
@@ -491,7 +503,7 @@ func _take_notification(name, params):
 		var wrong = "" if view == null or view.is_over else Message.what_is_wrong(view, name == "keyframe", params)
 		if wrong != "":
 			unsubscribe(view)
-			view.emit_signal("ended", view, "the server sent a keyframe or a delta that is none: " + wrong)
+			_tell_end(view, "the server sent a keyframe or a delta that is none: " + wrong)
 		elif view != null and not view.is_over:
 			view.apply(name == "keyframe", params)
 	elif name == "idle": # the server checks whether the client is alive
@@ -569,6 +581,11 @@ func _end_view(view, reason):
 	_living.erase(view)
 	_stop_looking(view)
 	view.is_over = true
+	_tell_end(view, reason)
+
+
+func _tell_end(view, reason):
+	_tell_of(view, "ended", "the view of world %d has ended: %s" % [view.world, reason])
 	view.emit_signal("ended", view, reason)
 
 
