@@ -79,6 +79,7 @@ def main() -> None:
     parser.add_argument("--team", type=int, default=1)
     parser.add_argument("--ticks", type=int, default=1000)
     options = parser.parse_args()
+    print(f"team {options.team} explores for {options.ticks} ticks; Ctrl-C ends it", file=sys.stderr)
     known = asyncio.run(explore(options.connect, options.world, options.team, options.ticks))
     print(f"{known} cells are known")
 
@@ -88,3 +89,5 @@ if __name__ == "__main__":
         main()
     except (OSError, fogmarch.ConnectionEnded, fogmarch.RequestError) as error:
         sys.exit(f"explorer.py: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

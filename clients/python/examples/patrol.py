@@ -67,6 +67,7 @@ def main() -> None:
     parser.add_argument("--team", type=int, default=1)
     parser.add_argument("--ticks", type=int, default=1000)
     options = parser.parse_args()
+    print(f"team {options.team} patrols for {options.ticks} ticks; Ctrl-C ends it", file=sys.stderr)
     waypoints = [int(part) for point in options.waypoints for part in point.split(",")]
     chases = asyncio.run(patrol(options.connect, options.world, options.team, options.ticks,
                                 waypoints))
@@ -78,3 +79,5 @@ if __name__ == "__main__":
         main()
     except (OSError, fogmarch.ConnectionEnded, fogmarch.RequestError) as error:
         sys.exit(f"patrol.py: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
