@@ -17,6 +17,8 @@ static class Follow
         string here = null;
         int moves = 0; // times it followed its world: after a move, and after its node died
         client.Refused += answer => refused++;
+        int told = 0;
+        client.Followed += c => told++;
         while (left > 0)
         {
             // A queued request and one with a waiting caller: both must be sent again.
@@ -32,7 +34,12 @@ static class Follow
             if (client.Address != here)
             {
                 here = client.Address;
-                if (++moves == 1)
+                if (++moves > told)
+                {
+                    Console.Error.WriteLine("it is on another node, and Followed did not say so");
+                    return 1;
+                }
+                if (moves == 1)
                 {
                     Tell("{\"moved\": true}");
                 }

@@ -80,6 +80,9 @@ namespace Fogmarch
         /// </summary>
         public int FollowMs { get; set; } = 30000;
 
+        /// <summary>In a cluster: it is on another node now, see Address; views continue there.</summary>
+        public event Action<Client> Followed;
+
         /// <summary>The server it is connected to now, as HOST:PORT.</summary>
         public string Address
         {
@@ -483,6 +486,10 @@ namespace Fogmarch
             foreach (uint id in SortedIds())
             {
                 Repeat(id);
+            }
+            if (Followed != null)
+            {
+                Followed(this);
             }
         }
 
