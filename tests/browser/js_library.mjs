@@ -34,6 +34,7 @@ async function mirrorsShowWhatInspectSays() {
   assert.ok(complete);
   for (let i = 0; i < cells.length; i += 2) {
     assert.equal(view.mirror.lookAt(cells[i], cells[i + 1]) & 15, 1, "a path over ground");
+    assert.equal(view.mirror.terrainAt(cells[i], cells[i + 1]), "ground");
   }
   await view.end();
   client.close();
@@ -84,7 +85,16 @@ async function lostConnectionsGoOn() {
   for (let tick = 13; tick < 30; tick++) { // after each tick the visible cells must be those that the units see
     await admin.call("world.step", { world, ticks: 1 });
     await until(() => went.mirror.tick === tick, `tick ${tick}`);
-    assert.deepEqual(went.mirror.visible, seenFrom(went.mirror, teams[0], 5));
+    const seen = seenFrom(went.mirror, teams[0], 5);
+    assert.deepEqual(went.mirror.visible, seen);
+    const [left, top, width] = went.mirror.rect;
+    for (let i = 0; i < seen.length; i++) {
+      const [x, y] = [left + i % width, top + Math.floor(i / width)];
+      const [fog, look] = [went.mirror.fogAt(x, y), went.mirror.lookAt(x, y)];
+      assert.equal(fog, seen[i] === 1 ? "visible" : look === 0 ? "hidden" : "explored");
+      assert.equal(went.mirror.terrainAt(x, y), fogmarch.TERRAINS[look & 15]);
+      assert.equal(went.mirror.costAt(x, y), (look >> 4) + 1);
+    }
   }
   await fresh.end();
   await went.end();

@@ -41,6 +41,9 @@ def shown(mirror):
     buildings = {building.number: (building.team, building.x, building.y, building.width,
                                    building.height) for building in mirror.buildings.values()}
     visible = {cell for cell in looks if mirror.sees(*cell)}
+    if mirror._visible is not None:
+        fogs = {cell: "visible" if cell in visible else "explored" if look else "hidden" for cell, look in looks.items()}
+        assert fogs == {cell: mirror.fog(*cell) for cell in looks}
     motions = {agent.id: (8 if agent.heading is None else agent.heading, round(agent.speed * 1000),
                           tuple(int(2 * number) for point in agent.waypoints for number in point))
                for agent in mirror.agents.values() if agent.heading is not None or agent.waypoints}

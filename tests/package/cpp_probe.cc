@@ -30,6 +30,7 @@ std::unique_ptr<fogmarch::Client> client;
 fogmarch::View *view;
 std::map<std::uint64_t, fm_mirror_agent> agents;
 std::vector<std::uint32_t> looks;
+std::vector<fm_building_look> buildings;
 std::vector<fm_mirror_ended> ends;
 std::vector<fm_mirror_alert> alerts;
 std::vector<fogmarch::Fog> fogs;
@@ -81,6 +82,10 @@ void follow()
         is_wrong |= !agents.emplace(agent.id, agent).second;
     };
     view->on_moved = [](const fm_mirror_agent &agent) { agents[agent.id] = agent; };
+    view->on_buildings_changed = []() {
+        const fm_mirror &mirror = view->mirror();
+        buildings.assign(mirror.buildings, mirror.buildings + mirror.building_count);
+    };
     view->on_order_ended = [](const fm_mirror_ended &order) { ends.push_back(order); };
     view->on_died = [](std::uint64_t id) { died.push_back(id); };
     view->on_ended = [](const std::string &why) { over = why; };
@@ -104,7 +109,8 @@ bool agrees()
     for (std::size_t i = 0; i < looks.size() && agree; i++) {
         const std::uint32_t x = rect.x + static_cast<std::uint32_t>(i) % rect.width;
         const std::uint32_t y = rect.y + static_cast<std::uint32_t>(i) / rect.width;
-        agree = looks[i] == view->look(x, y) && fogs[i] == view->fog(x, y);
+        agree = looks[i] == view->look(x, y) && fogs[i] == view->fog(x, y) &&
+                view->cost(x, y) == looks[i] / 16 + 1;
     }
     return agree;
 }
@@ -206,8 +212,8 @@ void print_shown()
                     fm_cell_y(a.cell), static_cast<int>(a.state), a.class_index);
     }
     std::printf("],\"buildings\":[");
-    for (std::uint32_t i = 0; i < view->mirror().building_count; i++) {
-        const fm_building_look &b = view->mirror().buildings[i];
+    for (std::size_t i = 0; i < buildings.size(); i++) {
+        const fm_building_look &b = buildings[i];
         std::printf("%s[%u,%u,%u,%u,%u,%u]", i == 0 ? "" : ",", b.id, b.team, b.rect.x, b.rect.y,
                     b.rect.width, b.rect.height);
     }

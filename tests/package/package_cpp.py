@@ -56,10 +56,18 @@ def the_example(kit):
         said = run("bash", "-c", f"{run_line} 127.0.0.1:{server.port}", cwd=kit.folder, environment=kit.environment)
         assert said.count(": arrived") == 10 and "10 units, one at" in said, said
     [snippet] = examples(PAGE, "cpp")
-    whole = "void march();\nvoid march()\n{\n" + re.sub(r"^#include.*\n", "", snippet, flags=re.M) + "}\n"
-    with open(os.path.join(kit.folder, "snippet.cc"), "w", encoding="utf-8") as file:
-        file.write("\n".join(re.findall(r"^#include.*", snippet, re.M)) + "\n" + whole)
-    kit.compile("c++ -std=c++20 -fsyntax-only snippet.cc $(pkg-config --cflags fogmarch)")
+    with Server() as server:
+        with open(os.path.join(kit.folder, "snippet.cc"), "w", encoding="utf-8") as file:
+            file.write(snippet.replace("7421", str(server.port)))
+        kit.compile("c++ -std=c++20 snippet.cc -o snippet $(pkg-config --cflags --libs fogmarch)")
+        running = subprocess.Popen([os.path.join(kit.folder, "snippet")], stderr=subprocess.PIPE, text=True,
+                                   env={**os.environ, **kit.environment})
+        said = [running.stderr.readline() for _ in range(2)]  # the view's end and the order's refusal
+        assert sum("there is no such world" in line for line in said) == 2, said
+    assert running.wait() == 1 and "disconnected" in running.stderr.read()
+    running = subprocess.run([os.path.join(kit.folder, "snippet")], stderr=subprocess.PIPE, text=True,
+                             env={**os.environ, **kit.environment})
+    assert running.returncode == 1 and "cannot connect" in running.stderr, running
 
 
 def the_actor_for_unreal(kit):

@@ -5,7 +5,7 @@
 
 import { ConnectionError, ViewEnded, type Client } from "./client.js";
 import { NotShown, check, checkRun, type Delta, type Keyframe } from "./message.js";
-import type { Results } from "./protocol.js";
+import { TERRAINS, type Results } from "./protocol.js";
 
 export { NotShown, type Delta, type Keyframe } from "./message.js";
 
@@ -139,10 +139,31 @@ export class Mirror {
     return this.places.get(id);
   }
 
+  /** A cell's terrain and cost in one number, as in PROTOCOL.md; 0: unknown, or not in view. */
   lookAt(x: number, y: number): number {
     const [left, top, width, height] = this.rect;
     const inside = x >= left && y >= top && x < left + width && y < top + height;
     return inside ? this.looks[(y - top) * width + (x - left)]! : 0;
+  }
+
+  /** Name of a cell's terrain; "unknown" also where it is not in view. */
+  terrainAt(x: number, y: number): (typeof TERRAINS)[number] {
+    return TERRAINS[this.lookAt(x, y) & 15] ?? "unknown";
+  }
+
+  /** How many times the cost of open floor a known cell has. */
+  costAt(x: number, y: number): number {
+    return (this.lookAt(x, y) >> 4) + 1;
+  }
+
+  /** Whether a cell is hidden, explored or visible; the last only in a view with `sight`. */
+  fogAt(x: number, y: number): "hidden" | "explored" | "visible" {
+    const [left, top, width, height] = this.rect;
+    const inside = x >= left && y >= top && x < left + width && y < top + height;
+    if (inside && this.visible?.[(y - top) * width + (x - left)] === 1) {
+      return "visible"; // its look comes with the next tick
+    }
+    return this.lookAt(x, y) === 0 ? "hidden" : "explored";
   }
 
   /** Takes a keyframe. Throws NotShown when it is none, and what onChange() throws. */

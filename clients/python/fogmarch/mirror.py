@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from .methods import AGENT_STATES, ORDER_ENDS, TERRAINS
 
@@ -126,6 +126,12 @@ class Mirror:
             return False
         cells = self._looks if self._visible is None else self._visible
         return cells[(y - top) * width + (x - left)] != 0
+
+    def fog(self, x: int, y: int) -> Literal["hidden", "explored", "visible"]:
+        """Whether a cell was never seen, was seen once, or is seen now; the last only of a view with `sight`."""
+        if self._visible is not None and self.sees(x, y):
+            return "visible"  # its look comes with the next tick
+        return "hidden" if self.look(x, y) == UNKNOWN else "explored"
 
     def terrain(self, x: int, y: int) -> str:
         """The name of a cell's terrain, or "unknown"."""

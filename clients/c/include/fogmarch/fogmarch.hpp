@@ -227,6 +227,8 @@ class View
     std::function<void(const fm_mirror_agent &agent)> on_entered;
     /// It moved or changed its state.
     std::function<void(const fm_mirror_agent &agent)> on_moved;
+    /// Others stand in mirror().buildings, so many as its building_count.
+    std::function<void()> on_buildings_changed;
     /// An order ended; each does exactly once.
     std::function<void(const fm_mirror_ended &order)> on_order_ended;
     /// A unit stopped for an enemy (alert of agent.order); agent.resume lets it go on.
@@ -314,6 +316,11 @@ class View
     fm_terrain terrain(std::uint32_t x, std::uint32_t y) const
     {
         return fm_look_terrain(look(x, y));
+    }
+    /// How many times the cost of open floor a known cell has.
+    std::uint32_t cost(std::uint32_t x, std::uint32_t y) const
+    {
+        return fm_look_cost(look(x, y));
     }
     const fm_mirror &mirror() const
     {
@@ -866,6 +873,9 @@ inline void View::tell(bool is_keyframe, const Fields &params)
     }
     for (std::size_t i = 0; on_moved && i < moves_.size(); i++) {
         on_moved(*find(moves_[i]));
+    }
+    if (on_buildings_changed && (is_keyframe || params.has("buildings"))) {
+        on_buildings_changed();
     }
     for (std::size_t i = 0; on_order_ended && i < ends_.size(); i++) {
         on_order_ended(ends_[i]);

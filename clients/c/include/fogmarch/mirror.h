@@ -181,6 +181,12 @@ static inline fm_terrain fm_look_terrain(uint32_t look)
     return (fm_terrain)(look & 15);
 }
 
+/// How many times the cost of open floor, 1..250, the cell of a look has that is not 0.
+static inline uint32_t fm_look_cost(uint32_t look)
+{
+    return (look >> 4) + 1;
+}
+
 /// Whether a look is one that an agent can stand on.
 static inline bool fm_look_is_free(uint32_t look)
 {
