@@ -38,6 +38,11 @@ struct answer {
     uint64_t version; // of the labels plus 1; 0: empty
 };
 
+// Where a label is to be looked for: columns and rows of blocks, all inside.
+struct extent {
+    uint8_t left, top, right, bottom;
+};
+
 struct fm_labels {
     const fm_view *view;
     const fm_memory *memory;
@@ -50,7 +55,10 @@ struct fm_labels {
     bool graph_dirty;
     uint32_t *nodes; // label of each part of each block
     uint32_t node_count, node_capacity;
-    uint64_t version; // counts updates that changed anything
+    struct extent *extents; // by label - 1, as of `extents_version`; room for `extent_capacity`
+    uint32_t extent_capacity;
+    uint64_t extents_version; // of the graph
+    uint64_t version;         // counts updates that changed anything
     uint64_t graph_version;
     struct answer *answers; // ANSWERS_KEPT, once the first was asked for
 };
@@ -108,6 +116,7 @@ void fm_labels_destroy(fm_labels *labels)
     fm_memory_release(memory, labels->dirty, count * sizeof *labels->dirty);
     fm_memory_release(memory, labels->loose, count * sizeof *labels->loose);
     fm_memory_release(memory, labels->nodes, labels->node_capacity * sizeof *labels->nodes);
+    fm_memory_release(memory, labels->extents, labels->extent_capacity * sizeof *labels->extents);
     fm_memory_release(memory, labels->answers, ANSWERS_KEPT * sizeof *labels->answers);
     fm_memory_release(memory, labels, sizeof *labels);
 }
@@ -525,6 +534,7 @@ size_t fm_labels_bytes(const fm_labels *labels)
     uint32_t count = labels->columns * labels->rows;
     size_t size = sizeof *labels + count * (sizeof *labels->blocks + 2 * sizeof *labels->dirty) +
                   labels->node_capacity * sizeof *labels->nodes +
+                  labels->extent_capacity * sizeof *labels->extents +
                   (labels->answers == NULL ? 0 : ANSWERS_KEPT * sizeof *labels->answers);
     for (uint32_t i = 0; i < count; i++) {
         const struct block *block = &labels->blocks[i];
@@ -554,10 +564,79 @@ static void consider(const fm_view *view, fm_cell goal, fm_cell cell, struct bes
     }
 }
 
-static bool has_label(const fm_labels *labels, const struct block *block, uint32_t label)
+// Makes room for the extents of all labels, of which there are no more than nodes.
+static bool reserve_extents(fm_labels *labels)
 {
+    if (labels->extent_capacity >= labels->node_count) {
+        return true;
+    }
+    uint32_t capacity = labels->node_capacity;
+    struct extent *extents = fm_memory_allocate(labels->memory, capacity * sizeof *extents);
+    if (extents == NULL) {
+        return false;
+    }
+    fm_memory_release(labels->memory, labels->extents,
+                      labels->extent_capacity * sizeof *labels->extents);
+    labels->extents = extents;
+    labels->extent_capacity = capacity;
+    labels->extents_version = 0; // no graph has that
+    return true;
+}
+
+static void extend(struct extent *extent, uint32_t column, uint32_t row)
+{
+    extent->left = (uint8_t)fm_min(extent->left, column);
+    extent->top = (uint8_t)fm_min(extent->top, row);
+    extent->right = extent->right > column ? extent->right : (uint8_t)column;
+    extent->bottom = extent->bottom > row ? extent->bottom : (uint8_t)row;
+}
+
+static bool find_extents(fm_labels *labels)
+{
+    if (!reserve_extents(labels)) {
+        return false;
+    }
+    if (labels->extents_version == labels->graph_version) {
+        return true;
+    }
+    for (uint32_t node = 0; node < labels->node_count; node++) {
+        labels->extents[node] = (struct extent){.left = UINT8_MAX, .top = UINT8_MAX};
+    }
+    for (uint32_t i = 0; i < labels->columns * labels->rows; i++) {
+        const struct block *block = &labels->blocks[i];
+        const uint32_t *nodes = labels->nodes + block->node;
+        for (uint32_t part = 0; part < block->part_count; part++) {
+            extend(&labels->extents[nodes[part] - 1], i % labels->columns, i / labels->columns);
+        }
+    }
+    labels->extents_version = labels->graph_version;
+    return true;
+}
+
+// Without memory it may be anywhere. What is found, and charged, is the same.
+static struct extent extent_of(fm_labels *labels, uint32_t label)
+{
+    return label - 1 < labels->node_count && find_extents(labels)
+               ? labels->extents[label - 1]
+               : (struct extent){.right = (uint8_t)(labels->columns - 1),
+                                 .bottom = (uint8_t)(labels->rows - 1)};
+}
+
+// A look around for the nearest cell.
+struct look {
+    const fm_labels *labels;
+    fm_cell goal;
+    uint32_t label;
+    struct extent within; // blocks
+    struct best best;
+    uint64_t units;
+};
+
+static bool has_label(const struct look *look, const struct block *block)
+{
+    const uint32_t *nodes = look->labels->nodes + block->node;
     for (uint32_t part = 0; part < block->part_count; part++) {
-        if (labels->nodes[block->node + part] == label) {
+        if (nodes[part] == look->label) {
             return true;
         }
     }
@@ -565,14 +644,15 @@ static bool has_label(const fm_labels *labels, const struct block *block, uint32
 }
 
 // Of each run with the label, the cell next to the goal's column is the nearest.
-static void look_through_block(const fm_labels *labels, uint32_t i, fm_cell goal, uint32_t label,
-                               struct best *best)
+static void look_through_block(struct look *look, uint32_t i)
 {
+    const fm_labels *labels = look->labels;
     const fm_view *view = labels->view;
     const struct block *block = &labels->blocks[i];
     uint32_t left = i % labels->columns * SIDE, top = i / labels->columns * SIDE;
     for (uint32_t y = 0; y < SIDE; y++) {
-        if (view->step[0] * fm_cell_dy(fm_cell_at(0, top + y), goal) > best->distance) {
+        uint32_t dy = fm_cell_dy(fm_cell_at(0, top + y), look->goal);
+        if (view->step[0] * dy > look->best.distance) {
             continue;
         }
         uint64_t bits = free_word(labels, i, y);
@@ -580,64 +660,86 @@ static void look_through_block(const fm_labels *labels, uint32_t i, fm_cell goal
             uint32_t x = (uint32_t)__builtin_ctzll(rest);
             uint64_t mask = run_from(rest, x);
             rest &= ~mask;
-            if (labels->nodes[block->node + part_of(block, bits, x, y)] == label) {
+            if (labels->nodes[block->node + part_of(block, bits, x, y)] == look->label) {
                 uint32_t first = left + x, last = left + 63 - (uint32_t)__builtin_clzll(mask);
-                uint32_t goal_x = fm_cell_x(goal);
+                uint32_t goal_x = fm_cell_x(look->goal);
                 uint32_t nearest = goal_x < first ? first : goal_x > last ? last : goal_x;
-                consider(view, goal, fm_cell_at(nearest, top + y), best);
+                consider(view, look->goal, fm_cell_at(nearest, top + y), &look->best);
             }
         }
     }
 }
 
-static bool may_be_nearer(const fm_labels *labels, uint32_t column, uint32_t row, fm_cell goal,
-                          uint32_t distance)
+static bool may_be_nearer(const struct look *look, uint32_t column, uint32_t row)
 {
     fm_box box = {.left = (int32_t)(column * SIDE),
                   .top = (int32_t)(row * SIDE),
                   .right = (int32_t)(column * SIDE + SIDE - 1),
                   .bottom = (int32_t)(row * SIDE + SIDE - 1)};
-    bool four = labels->view->connectivity == FM_CONNECT_4;
-    return fm_box_distance(labels->view, four, &box, goal) <= distance;
+    const fm_view *view = look->labels->view;
+    return fm_box_distance(view, view->connectivity == FM_CONNECT_4, &box, look->goal) <=
+           look->best.distance;
 }
 
-static void look_at_block(const fm_labels *labels, int64_t column, int64_t row, fm_cell goal,
-                          uint32_t label, struct best *best, uint64_t *units)
+static void look_at_block(struct look *look, int32_t column, int32_t row)
 {
-    if (column < 0 || row < 0 || column >= labels->columns || row >= labels->rows) {
+    const struct extent *within = &look->within;
+    if (column < within->left || column > within->right || row < within->top ||
+        row > within->bottom) {
         return;
     }
-    uint32_t i = (uint32_t)row * labels->columns + (uint32_t)column;
-    if (has_label(labels, &labels->blocks[i], label) &&
-        may_be_nearer(labels, (uint32_t)column, (uint32_t)row, goal, best->distance)) {
-        look_through_block(labels, i, goal, label, best);
-        *units += FM_LABELS_BLOCK_UNITS;
+    uint32_t i = (uint32_t)row * look->labels->columns + (uint32_t)column;
+    if (has_label(look, &look->labels->blocks[i]) &&
+        may_be_nearer(look, (uint32_t)column, (uint32_t)row)) {
+        look_through_block(look, i);
+        look->units += FM_LABELS_BLOCK_UNITS;
     }
 }
 
-// Rings of blocks around the goal's. A cell of ring k is more than (k - 1) * SIDE steps away.
-static fm_cell look_around(const fm_labels *labels, fm_cell goal, uint32_t label, uint64_t *units)
+static int32_t larger(int32_t a, int32_t b)
 {
-    struct best best = {.cell = FM_CELL_NONE, .distance = UINT32_MAX, .square = UINT64_MAX};
-    int64_t column = fm_cell_x(goal) / SIDE, row = fm_cell_y(goal) / SIDE;
-    int64_t rings = labels->columns > labels->rows ? labels->columns : labels->rows;
-    for (int64_t k = 0; k < rings; k++) {
-        if (k > 0 && (uint64_t)(k - 1) * SIDE * labels->view->step[0] > best.distance) {
+    return a > b ? a : b;
+}
+
+static void look_along_ring(struct look *look, int32_t column, int32_t row, int32_t ring)
+{
+    const struct extent *within = &look->within;
+    int32_t end = -larger(-ring, column - within->right);
+    for (int32_t at = larger(-ring, within->left - column); at <= end; at++) {
+        look_at_block(look, column + at, row - ring);
+        if (ring > 0) {
+            look_at_block(look, column + at, row + ring);
+        }
+    }
+    end = -larger(-ring + 1, row - within->bottom);
+    for (int32_t at = larger(-ring + 1, within->top - row); at <= end; at++) {
+        look_at_block(look, column - ring, row + at);
+        look_at_block(look, column + ring, row + at);
+    }
+}
+
+// Rings of blocks around the goal's. A cell of ring k is more than (k - 1) * SIDE steps away. Where
+// the ground is in many small pieces, only the few blocks are examined where the label is.
+static fm_cell look_around(fm_labels *labels, fm_cell goal, uint32_t label, uint64_t *units)
+{
+    struct look look = {
+        .labels = labels,
+        .goal = goal,
+        .label = label,
+        .within = extent_of(labels, label),
+        .best = {.cell = FM_CELL_NONE, .distance = UINT32_MAX, .square = UINT64_MAX},
+    };
+    int32_t column = (int32_t)(fm_cell_x(goal) / SIDE), row = (int32_t)(fm_cell_y(goal) / SIDE);
+    int32_t rings = (int32_t)(labels->columns > labels->rows ? labels->columns : labels->rows);
+    for (int32_t k = 0; k < rings; k++) {
+        if (k > 0 && (uint64_t)(k - 1) * SIDE * labels->view->step[0] > look.best.distance) {
             break;
         }
-        for (int64_t at = -k; at <= k; at++) {
-            look_at_block(labels, column + at, row - k, goal, label, &best, units);
-            if (k > 0) {
-                look_at_block(labels, column + at, row + k, goal, label, &best, units);
-            }
-        }
-        for (int64_t at = -k + 1; at < k; at++) {
-            look_at_block(labels, column - k, row + at, goal, label, &best, units);
-            look_at_block(labels, column + k, row + at, goal, label, &best, units);
-        }
-        *units += 1;
+        look_along_ring(&look, column, row, k);
+        look.units += 1;
     }
-    return best.cell;
+    *units += look.units;
+    return look.best.cell;
 }
 
 fm_cell fm_labels_nearest(fm_labels *labels, fm_cell goal, uint32_t label, uint64_t *units)

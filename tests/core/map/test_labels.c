@@ -205,8 +205,13 @@ static void check_nearest(struct bench *b)
         }
         uint32_t label = fm_labels_of(b->labels, from);
         fm_cell expected = nearest_by_looking(b, goal, component);
-        uint64_t units = 0;
+        uint64_t poor = 0, units = 0;
+        b->memory.left = below(b, 3);
+        CHECK(b, fm_labels_nearest(b->labels, goal, label, &poor) == expected);
+        b->memory.left = UINT64_MAX;
+        fm_labels_forget_answers(b->labels);
         CHECK(b, fm_labels_nearest(b->labels, goal, label, &units) == expected);
+        CHECK(b, poor == units || poor == 0); // the answer was remembered
         uint64_t again = units;
         CHECK(b, fm_labels_nearest(b->labels, goal, label, &again) == expected);
         CHECK(b, again == units);
