@@ -74,6 +74,24 @@ static inline void fm_bitmap_reset(fm_bitmap *bitmap, fm_cell cell)
     fm_bitmap_row(bitmap, (int32_t)fm_cell_y(cell))[x >> 6] &= ~((uint64_t)1 << (x & 63));
 }
 
+/// 64 bits of a row that begin with column x, -63..width - 1. Those outside the map mean nothing.
+static inline uint64_t fm_bitmap_bits(const uint64_t *row, int32_t x)
+{
+    int32_t word = x >> 6, shift = x & 63;
+    return row[word] >> shift | row[word + 1] << 1 << (63 - shift);
+}
+
+/// Which of 64 cells of a row that begin with column x, whatever that is, lie on the map.
+static inline uint64_t fm_bitmap_inside(const fm_bitmap *bitmap, int32_t x)
+{
+    int32_t width = (int32_t)bitmap->width;
+    if (x <= -64 || x >= width) {
+        return 0;
+    }
+    uint64_t inside = x < 0 ? UINT64_MAX << -x : UINT64_MAX;
+    return x + 64 > width ? inside & UINT64_MAX >> (x + 64 - width) : inside;
+}
+
 /// The bits of a row's word that belong to the columns x_first..x_last, some of which it has.
 static inline uint64_t fm_bitmap_span(uint32_t word, uint32_t x_first, uint32_t x_last)
 {

@@ -7,6 +7,7 @@
 
 #include "core/base/random.h"
 #include "core/map/line_of_sight.h"
+#include "core/map/news.h"
 
 static void set_blocked(fm_knowledge *knowledge, fm_cell cell, bool blocked);
 
@@ -239,26 +240,6 @@ static inline void learn_word(fm_knowledge *knowledge, uint32_t y, uint32_t word
     }
 }
 
-struct span {
-    uint32_t y, x_first, x_last;
-};
-
-// The part of the shape's row dy that lies on the map. False when none does.
-static inline bool span_of(const fm_knowledge *knowledge, const fm_line_of_sight *sight,
-                           fm_cell cell, int32_t dy, struct span *span)
-{
-    int32_t x = (int32_t)fm_cell_x(cell), y = (int32_t)fm_cell_y(cell) + dy;
-    if (y < 0 || y >= (int32_t)knowledge->truth->height) {
-        return false;
-    }
-    int32_t reach = (int32_t)sight->half_width[dy < 0 ? -dy : dy];
-    int32_t last = (int32_t)knowledge->truth->width - 1;
-    span->y = (uint32_t)y;
-    span->x_first = (uint32_t)(x - reach < 0 ? 0 : x - reach);
-    span->x_last = (uint32_t)(x + reach > last ? last : x + reach);
-    return true;
-}
-
 // Of some cells of a word of a row, those that look otherwise than the team knows, or may.
 static inline uint64_t news_in(const fm_knowledge *knowledge, uint32_t y, uint32_t word,
                                uint64_t cells)
@@ -345,28 +326,12 @@ static void learn_window(fm_knowledge *knowledge, const fm_line_of_sight *sight,
     }
 }
 
-static void mark_window(const fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell,
-                        fm_bitmap *visible)
-{
-    fm_sight_window window;
-    fm_line_of_sight_window(sight, knowledge->truth, cell, &window);
-    for (uint32_t i = 0; i < window.side; i++) {
-        if (window.rows[i] != 0) {
-            uint64_t *words = fm_bitmap_row(visible, window.top + (int32_t)i) + (window.left >> 6);
-            uint64_t first = bits_of_first_word(window.rows[i], window.left);
-            uint64_t next = bits_of_next_word(window.rows[i], window.left);
-            words[0] |= first;
-            words[1] |= next;
-        }
-    }
-}
-
 static void learn_shape(fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell)
 {
     int32_t radius = (int32_t)sight->rules.radius;
     for (int32_t dy = -radius; dy <= radius; dy++) {
-        struct span span;
-        if (!span_of(knowledge, sight, cell, dy, &span)) {
+        struct fm_sight_span span;
+        if (!fm_sight_span_of(sight, knowledge->truth, cell, dy, &span)) {
             continue;
         }
         for (uint32_t word = span.x_first >> 6; word <= span.x_last >> 6; word++) {
@@ -380,8 +345,8 @@ static void mark_shape(const fm_knowledge *knowledge, const fm_line_of_sight *si
 {
     int32_t radius = (int32_t)sight->rules.radius;
     for (int32_t dy = -radius; dy <= radius; dy++) {
-        struct span span;
-        if (span_of(knowledge, sight, cell, dy, &span)) {
+        struct fm_sight_span span;
+        if (fm_sight_span_of(sight, knowledge->truth, cell, dy, &span)) {
             uint32_t width = span.x_last - span.x_first + 1;
             fm_bitmap_fill(visible, (fm_rect){span.x_first, span.y, width, 1}, true);
         }
@@ -394,62 +359,7 @@ static const fm_line_of_sight *sight_or_rules(const fm_knowledge *knowledge,
     return sight == NULL ? knowledge->sight : sight;
 }
 
-// ---- cells from which nothing is left to learn --------------------------------------------------
-
-void fm_knowledge_keep_sensed_from(fm_knowledge *knowledge)
-{
-    if (knowledge->sensed_from.words == NULL && !knowledge->omniscient) {
-        (void)!fm_bitmap_init(&knowledge->sensed_from, knowledge->truth->width,
-                              knowledge->truth->height, false, knowledge->memory);
-    }
-}
-
-// Whether the cell is noted, or may be: only what units see by the world's rules is.
-static bool notes_sensed_from(const fm_knowledge *knowledge, const fm_line_of_sight *sight)
-{
-    return knowledge->sensed_from.words != NULL && sight == knowledge->sight;
-}
-
-// Other threads may set bits of the same word.
-static void note_sensed_from(const fm_knowledge *knowledge, fm_cell cell)
-{
-    uint64_t *row = fm_bitmap_row(&knowledge->sensed_from, (int32_t)fm_cell_y(cell));
-    __atomic_fetch_or(&row[fm_cell_x(cell) >> 6], (uint64_t)1 << (fm_cell_x(cell) & 63),
-                      __ATOMIC_RELAXED);
-}
-
-static bool was_sensed_from(const fm_knowledge *knowledge, fm_cell cell)
-{
-    const uint64_t *row = fm_bitmap_row(&knowledge->sensed_from, (int32_t)fm_cell_y(cell));
-    uint64_t word = __atomic_load_n(&row[fm_cell_x(cell) >> 6], __ATOMIC_RELAXED);
-    return word >> (fm_cell_x(cell) & 63) & 1;
-}
-
-// From around edited cells, x_first..x_last of a row, there is something to learn again: the cells,
-// and what they hid.
-static void forget_sensed_around(fm_knowledge *knowledge, uint32_t y, uint32_t x_first,
-                                 uint32_t x_last)
-{
-    uint32_t radius = knowledge->sight->rules.radius;
-    fm_rect rect = {.x = x_first - fm_min(x_first, radius), .y = y - fm_min(y, radius)};
-    rect.width = fm_min(x_last + radius, knowledge->truth->width - 1) - rect.x + 1;
-    rect.height = fm_min(y + radius, knowledge->truth->height - 1) - rect.y + 1;
-    fm_bitmap_fill(&knowledge->sensed_from, rect, false);
-}
-
-// The same for each run of bits of a word.
-static void forget_sensed_around_word(fm_knowledge *knowledge, const fm_edited_word *edited)
-{
-    for (uint64_t left = edited->mask; left != 0;) {
-        uint32_t first = (uint32_t)__builtin_ctzll(left);
-        uint64_t zeros = ~(left >> first);
-        uint32_t count = zeros == 0 ? 64 : (uint32_t)__builtin_ctzll(zeros);
-        uint32_t last = first + count - 1;
-        forget_sensed_around(knowledge, edited->y, edited->word * 64 + first,
-                             edited->word * 64 + last);
-        left &= ~(UINT64_MAX >> (63 - last));
-    }
-}
+// ---- sensing ------------------------------------------------------------------------------------
 
 void fm_knowledge_sense(fm_knowledge *knowledge, const fm_line_of_sight *sight, fm_cell cell)
 {
@@ -462,49 +372,7 @@ void fm_knowledge_sense(fm_knowledge *knowledge, const fm_line_of_sight *sight, 
         } else {
             learn_cells(knowledge, sight, cell);
         }
-        if (notes_sensed_from(knowledge, sight)) {
-            note_sensed_from(knowledge, cell);
-        }
-    }
-}
-
-bool fm_knowledge_has_news(const fm_knowledge *knowledge, const fm_line_of_sight *sight,
-                           fm_cell cell)
-{
-    sight = sight_or_rules(knowledge, sight);
-    bool notes = notes_sensed_from(knowledge, sight);
-    if (knowledge->omniscient || (notes && was_sensed_from(knowledge, cell))) {
-        return false;
-    }
-    int32_t radius = (int32_t)sight->rules.radius;
-    for (int32_t dy = -radius; dy <= radius; dy++) {
-        struct span span;
-        if (!span_of(knowledge, sight, cell, dy, &span)) {
-            continue;
-        }
-        for (uint32_t word = span.x_first >> 6; word <= span.x_last >> 6; word++) {
-            if (news_in(knowledge, span.y, word, fm_bitmap_span(word, span.x_first, span.x_last)) !=
-                0) {
-                return true;
-            }
-        }
-    }
-    if (notes) {
-        note_sensed_from(knowledge, cell);
-    }
-    return false;
-}
-
-void fm_knowledge_fetch(const fm_knowledge *knowledge, fm_cell cell)
-{
-    int32_t radius = (int32_t)knowledge->sight->rules.radius;
-    for (int32_t dy = -radius; dy <= radius; dy++) {
-        struct span span;
-        if (span_of(knowledge, knowledge->sight, cell, dy, &span)) {
-            uint32_t word = span.x_first >> 6;
-            __builtin_prefetch(&fm_bitmap_row(&knowledge->known, (int32_t)span.y)[word], 1);
-            __builtin_prefetch(&fm_bitmap_row(&knowledge->blocked, (int32_t)span.y)[word]);
-        }
+        fm_news_note_sensed(knowledge, sight, cell);
     }
 }
 
@@ -530,7 +398,9 @@ void fm_knowledge_look(const fm_knowledge *knowledge, const fm_line_of_sight *si
     if (!sight->rules.line_of_sight) {
         mark_shape(knowledge, sight, cell, visible);
     } else if (sight->rules.radius <= FM_SIGHT_WINDOW_RADIUS_MAX) {
-        mark_window(knowledge, sight, cell, visible);
+        fm_sight_window window;
+        fm_line_of_sight_window(sight, knowledge->truth, cell, &window);
+        fm_sight_window_mark(&window, visible);
     } else {
         mark_cells(knowledge, sight, cell, visible);
     }
@@ -657,9 +527,7 @@ void fm_knowledge_note_edits(fm_knowledge *knowledge, const fm_edited_word *word
 {
     FM_ASSERT(!knowledge->omniscient);
     for (uint32_t i = 0; i < count; i++) {
-        if (knowledge->sensed_from.words != NULL) {
-            forget_sensed_around_word(knowledge, &words[i]);
-        }
+        fm_news_expect(knowledge, &words[i]);
         uint64_t known = known_in(knowledge, &words[i]);
         if (known != 0) {
             fm_stale_note(&knowledge->stale, &words[i], known);

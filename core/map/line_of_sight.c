@@ -29,6 +29,12 @@ static uint32_t half_width_of(fm_sense_rules rules, uint32_t dy)
     FM_UNREACHABLE();
 }
 
+// The bits up to `reach` places from the middle.
+static uint64_t middle_bits(uint32_t centre, uint32_t reach)
+{
+    return (UINT64_MAX >> (63 - 2 * reach)) << (centre - reach);
+}
+
 // Rounds a / b to the nearest, halves away from zero; b > 0.
 static int32_t divide_rounded(int32_t a, int32_t b)
 {
@@ -87,6 +93,9 @@ fm_status fm_line_of_sight_create(fm_sense_rules rules, const fm_memory *memory,
     sight->ray_of = (uint16_t *)(void *)(sight->rays + rays_max(rules));
     for (uint32_t dy = 0; dy <= rules.radius; dy++) {
         sight->half_width[dy] = half_width_of(rules, dy);
+        sight->shape[dy] = rules.radius <= FM_SIGHT_WINDOW_RADIUS_MAX
+                               ? middle_bits(FM_SIGHT_CENTRE, sight->half_width[dy])
+                               : 0;
     }
     list_rays(sight);
     *out = sight;
@@ -122,24 +131,6 @@ uint32_t fm_line_of_sight_visible(const fm_line_of_sight *sight, const fm_bitmap
     return count;
 }
 
-// The 64 cells of a row that begin at x, as far as they are on the map: a bit for each.
-static uint64_t cells_inside(const fm_bitmap *map, int32_t x)
-{
-    int32_t width = (int32_t)map->width;
-    if (x <= -64 || x >= width) {
-        return 0;
-    }
-    uint64_t inside = x < 0 ? UINT64_MAX << -x : UINT64_MAX;
-    return x + 64 > width ? inside & UINT64_MAX >> (x + 64 - width) : inside;
-}
-
-// 64 bits of a row that begin at x, some of them on the map. Those outside mean nothing.
-static uint64_t bits_from(const uint64_t *row, int32_t x)
-{
-    int32_t word = x >> 6, shift = x & 63;
-    return shift == 0 ? row[word] : row[word] >> shift | row[word + 1] << (64 - shift);
-}
-
 // All of them are on the map.
 static void add_bits(uint64_t *row, int32_t x, uint64_t bits)
 {
@@ -150,41 +141,6 @@ static void add_bits(uint64_t *row, int32_t x, uint64_t bits)
     }
     if (high != 0) {
         row[word + 1] |= high;
-    }
-}
-
-void fm_line_of_sight_look_from_word(const fm_line_of_sight *sight, const fm_bitmap *blocked,
-                                     uint32_t word, uint32_t y, uint64_t eyes, fm_bitmap *visible)
-{
-    uint64_t passes[2][RING_RAYS_MAX]; // of the ring before and of this one: whose line goes on
-    uint32_t begins[2] = {0, 0};       // of both rings, in the list
-    int32_t ring = 0, left = (int32_t)word * 64;
-    uint64_t any = eyes;
-    passes[0][0] = eyes;
-    add_bits(fm_bitmap_row(visible, (int32_t)y), left, eyes);
-    for (uint32_t i = 1; i < sight->ray_count; i++) {
-        const struct fm_ray *ray = &sight->rays[i];
-        if (ray->dx > ring || -ray->dx > ring || ray->dy > ring || -ray->dy > ring) {
-            if (any == 0) {
-                return;
-            }
-            ring++;
-            begins[0] = begins[1];
-            begins[1] = i;
-            any = 0;
-        }
-        uint64_t seen = passes[(ring - 1) & 1][ray->parent - begins[0]];
-        int32_t x = left + ray->dx, row = (int32_t)y + ray->dy;
-        if (seen != 0) {
-            bool inside = row >= 0 && row < (int32_t)blocked->height;
-            seen &= inside ? cells_inside(blocked, x) : 0;
-        }
-        if (seen != 0) {
-            add_bits(fm_bitmap_row(visible, row), x, seen);
-            seen &= ~bits_from(fm_bitmap_row(blocked, row), x);
-        }
-        passes[ring & 1][i - begins[1]] = seen;
-        any |= seen;
     }
 }
 
@@ -208,7 +164,7 @@ static struct side side_of(const fm_bitmap *blocked, int32_t along, int32_t acro
 {
     int32_t begin = along - (int32_t)centre;
     return (struct side){.blocked = blocked,
-                         .inside = cells_inside(blocked, begin),
+                         .inside = fm_bitmap_inside(blocked, begin),
                          .begin = begin,
                          .at = across,
                          .step = step,
@@ -221,12 +177,6 @@ struct ring {
     uint32_t number;
     uint64_t inner, left, right, shape;
 };
-
-// The bits up to `reach` places from the middle.
-static uint64_t middle_bits(uint32_t centre, uint32_t reach)
-{
-    return (UINT64_MAX >> (63 - 2 * reach)) << (centre - reach);
-}
 
 static struct ring ring_of(const fm_line_of_sight *sight, uint32_t number, uint32_t centre)
 {
@@ -252,7 +202,7 @@ FM_INLINE uint64_t next_ring(struct side *side, const struct ring *ring)
         side->passes = 0;
         return 0;
     }
-    side->passes = seen & ~bits_from(fm_bitmap_row(side->blocked, row), side->begin);
+    side->passes = seen & ~fm_bitmap_bits(fm_bitmap_row(side->blocked, row), side->begin);
     return seen;
 }
 
@@ -281,7 +231,7 @@ static void add_columns(fm_sight_window *window, uint64_t *columns)
 void fm_line_of_sight_window(const fm_line_of_sight *sight, const fm_grid *grid, fm_cell from,
                              fm_sight_window *window)
 {
-    uint32_t radius = sight->rules.radius, centre = radius < 16 ? 15 : 31;
+    uint32_t radius = sight->rules.radius, centre = radius < 16 ? 15 : FM_SIGHT_CENTRE;
     FM_ASSERT(radius <= FM_SIGHT_WINDOW_RADIUS_MAX);
     int32_t x = (int32_t)fm_cell_x(from), y = (int32_t)fm_cell_y(from);
     struct side north = side_of(&grid->blocked, x, y, -1, centre), south = north;
@@ -307,6 +257,72 @@ void fm_line_of_sight_window(const fm_line_of_sight *sight, const fm_grid *grid,
     }
     if (any_column != 0) {
         add_columns(window, columns);
+    }
+}
+
+void fm_sight_window_mark(const fm_sight_window *window, fm_bitmap *visible)
+{
+    for (uint32_t i = 0; i < window->side; i++) {
+        if (window->rows[i] != 0) {
+            add_bits(fm_bitmap_row(visible, window->top + (int32_t)i), window->left,
+                     window->rows[i]);
+        }
+    }
+}
+
+// ---- many cells of a row ------------------------------------------------------------------------
+
+static void look_from_word(const fm_line_of_sight *sight, const fm_bitmap *blocked, uint32_t word,
+                           uint32_t y, uint64_t eyes, fm_bitmap *visible)
+{
+    uint64_t passes[2][RING_RAYS_MAX]; // of the ring before and of this one: whose line goes on
+    uint32_t begins[2] = {0, 0};       // of both rings, in the list
+    int32_t ring = 0, left = (int32_t)word * 64;
+    uint64_t any = eyes;
+    passes[0][0] = eyes;
+    add_bits(fm_bitmap_row(visible, (int32_t)y), left, eyes);
+    for (uint32_t i = 1; i < sight->ray_count; i++) {
+        const struct fm_ray *ray = &sight->rays[i];
+        if (ray->dx > ring || -ray->dx > ring || ray->dy > ring || -ray->dy > ring) {
+            if (any == 0) {
+                return;
+            }
+            ring++;
+            begins[0] = begins[1];
+            begins[1] = i;
+            any = 0;
+        }
+        uint64_t seen = passes[(ring - 1) & 1][ray->parent - begins[0]];
+        int32_t x = left + ray->dx, row = (int32_t)y + ray->dy;
+        if (seen != 0) {
+            bool inside = row >= 0 && row < (int32_t)blocked->height;
+            seen &= inside ? fm_bitmap_inside(blocked, x) : 0;
+        }
+        if (seen != 0) {
+            add_bits(fm_bitmap_row(visible, row), x, seen);
+            seen &= ~fm_bitmap_bits(fm_bitmap_row(blocked, row), x);
+        }
+        passes[ring & 1][i - begins[1]] = seen;
+        any |= seen;
+    }
+}
+
+// Few cells of a word are looked from one by one: with radius 8 four of them take 17,000
+// instructions, the whole word 24,000; with 16 eight take 71,000 and 90,000. One takes 4,500 and
+// 18,900.
+void fm_line_of_sight_look_from_word(const fm_line_of_sight *sight, const fm_grid *grid,
+                                     uint32_t word, uint32_t y, uint64_t eyes, fm_bitmap *visible)
+{
+    if (sight->rules.radius > FM_SIGHT_WINDOW_RADIUS_MAX ||
+        (uint32_t)__builtin_popcountll(eyes) > sight->rules.radius / 2) {
+        look_from_word(sight, &grid->blocked, word, y, eyes, visible);
+        return;
+    }
+    for (; eyes != 0; eyes &= eyes - 1) {
+        fm_sight_window window;
+        uint32_t x = word * 64 + (uint32_t)__builtin_ctzll(eyes);
+        fm_line_of_sight_window(sight, grid, fm_cell_at(x, y), &window);
+        fm_sight_window_mark(&window, visible);
     }
 }
 

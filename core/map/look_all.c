@@ -115,8 +115,8 @@ static void look_along_lines(const fm_knowledge *knowledge, const fm_bitmap *eye
     const uint64_t *row = fm_bitmap_row(eyes, (int32_t)y);
     for (uint32_t word = 0; word < (eyes->width + 63) / 64; word++) {
         if (row[word] != 0) {
-            fm_line_of_sight_look_from_word(knowledge->sight, &knowledge->truth->blocked, word, y,
-                                            row[word], visible);
+            fm_line_of_sight_look_from_word(knowledge->sight, knowledge->truth, word, y, row[word],
+                                            visible);
         }
     }
 }

@@ -287,9 +287,8 @@ static uint64_t look_from_all(const fm_world *world, uint32_t team, fm_bitmap *s
                     const fm_line_of_sight *lines = sight_of_lookout(map, sight);
                     cells += lines->ray_count;
                     if (seen != NULL) {
-                        fm_line_of_sight_look_from_word(lines, &map->grid->blocked,
-                                                        tile_x / WORD_TILES, tile_y * TILE_SIDE + y,
-                                                        rows[y], seen);
+                        fm_line_of_sight_look_from_word(lines, map->grid, tile_x / WORD_TILES,
+                                                        tile_y * TILE_SIDE + y, rows[y], seen);
                     }
                 }
             }
