@@ -354,9 +354,8 @@ static void check_certificate(struct options *options)
     }
 }
 
-static void check_folder(struct options *options)
+static void check_folder(struct options *options, const char *name, const char *path)
 {
-    const char *path = options->config.journal_dir;
     struct stat about;
     bool is_found = path[0] == '\0' || stat(path, &about) == 0;
     if (path[0] == '\0' || (is_found && S_ISDIR(about.st_mode))) {
@@ -364,7 +363,7 @@ static void check_folder(struct options *options)
     }
     char text[FM_CONFIG_ERROR_SIZE];
     snprintf(text, sizeof text, "%.200s: %s", path, strerror(is_found ? ENOTDIR : errno));
-    const fm_config_key *key = fm_config_key_find("journal_dir");
+    const fm_config_key *key = fm_config_key_find(name);
     complain_about(options, key, options->sources[key - fm_config_keys], text);
 }
 
@@ -372,7 +371,8 @@ static void check_files(struct options *options)
 {
     const char *warning = fm_options_token_file_warning(&options->config);
     check_certificate(options);
-    check_folder(options);
+    check_folder(options, "journal_dir", options->config.journal_dir);
+    check_folder(options, "web_root", options->config.web_root);
     if (warning != NULL) {
         fprintf(options->errors, "fogmarchd: warning: token_file %s: %s\n",
                 options->config.token_file, warning);
@@ -395,8 +395,8 @@ static void print_help(FILE *out)
           "  --config FILE\n"
           "          Read settings from this YAML file. FOGMARCH_CONFIG does the same.\n"
           "  --check-config\n"
-          "          Check all settings, tokens, certificate and key, the journals'\n"
-          "          folder, report what is wrong, and exit.\n"
+          "          Check all settings, the files and folders that they name, report\n"
+          "          what is wrong, and exit.\n"
           "  --print-config\n"
           "          Print all settings as a YAML file with comments, and exit.\n"
           "  -h, --help\n"

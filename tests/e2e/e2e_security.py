@@ -284,6 +284,7 @@ def check_config_reads_the_files():
                              (("--tls-key", key), "tls-key"),
                              (("--journal-dir", folder + "/none"), f"--journal-dir: {folder}/none: No such file"),
                              (("--journal-dir", key), f"--journal-dir: {key}: Not a directory"),
+                             (("--web-root", folder + "/none"), f"--web-root: {folder}/none: No such file"),
                              (("--relay-of", "a:1", "--relay-token-file", folder + "/none"),
                               f"relay_token_file: '{folder}/none': No such file"),
                              (("--relay-of", "a:1", "--relay-token-file", os.devnull),
