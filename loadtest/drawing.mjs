@@ -55,7 +55,7 @@ async function measure(agentCount, seconds) {
     let begun = 0, last = 0;
     map.app.ticker.add(() => { begun = performance.now(); }, undefined, 1000);   // before all others
     map.app.ticker.add(() => { frames.push(performance.now() - begun); }, undefined, -1000);
-    const { carrier } = view.client;
+    const { carrier } = view.client.link;
     const take = carrier.onMessage;
     carrier.onMessage = (bytes) => {
       const from = performance.now();
