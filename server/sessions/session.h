@@ -102,6 +102,7 @@ struct fm_session {
     struct fm_asker *asker;   // of these; held; NULL: it has not asked yet
     fm_subscription *subscriptions;
     uint32_t subscription_count;
+    uint32_t behind_count; // of these, that wait until it has read
     uint64_t subscription_last;
     fm_subscription *due_first, *due_last; // subscriptions that are due, in order
     fm_session *before_due, *next_due;     // in the hub's line

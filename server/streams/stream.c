@@ -47,6 +47,12 @@ struct fm_subscription {
     fm_subscription *next_due;
 };
 
+static void set_behind(fm_subscription *subscription, bool behind)
+{
+    subscription->session->behind_count += (uint32_t)behind - subscription->behind;
+    subscription->behind = behind;
+}
+
 // ---- sending -----------------------------------------------------------------------------------
 
 // [2, name, [{"subscription": number -- with room for `entries` more.
@@ -119,7 +125,7 @@ static void send_keyframe(fm_subscription *subscription)
     }
     fm_body body = fm_scene_keyframe(scene, &subscription->rect, form_of(subscription));
     if (!send_body(subscription, FM_NOTIFY_KEYFRAME, body, (fm_body){0})) {
-        subscription->behind = true; // out of memory: again when the client has read
+        set_behind(subscription, true); // out of memory: again when the client has read
         return;
     }
     if (subscription->has_keyframe) {
@@ -170,7 +176,7 @@ static void send_delta(fm_subscription *subscription)
         subscription->tick = scene->tick;
         subscription->sent_rect = subscription->rect;
     } else {
-        subscription->behind = true;
+        set_behind(subscription, true);
     }
     if (moved) {
         fm_frame_drop(body.frame); // the scene keeps the others
@@ -215,11 +221,11 @@ static void bring_up_to_date(fm_subscription *subscription)
         return;
     }
     if (fm_session_unsent_size(session) > session->hub->config->session_unsent_max / BEHIND_SHARE) {
-        subscription->behind = true;
+        set_behind(subscription, true);
         session->hub->counts.deltas_merged++;
         return;
     }
-    subscription->behind = false;
+    set_behind(subscription, false);
     follow(subscription);
     if (!subscription->has_keyframe || !fm_scene_reaches(scene, subscription->tick) ||
         is_jump(subscription)) {
@@ -388,8 +394,8 @@ void fm_stream_catch_up(fm_session *session)
 
 void fm_stream_drained(fm_session *session)
 {
-    if (!has_read(session)) {
-        return;
+    if (session->behind_count == 0 || !has_read(session)) {
+        return; // this is called for each message
     }
     for (fm_subscription *subscription = session->subscriptions; subscription != NULL;
          subscription = subscription->next_of_session) {
@@ -440,6 +446,7 @@ static void unlink_from_session(fm_subscription *subscription)
         link = &(*link)->next_of_session;
     }
     *link = subscription->next_of_session;
+    set_behind(subscription, false);
     count_subscriptions(subscription->session, -1);
 }
 
