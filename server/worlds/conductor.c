@@ -21,6 +21,7 @@
 
 #define JOBS_AT_LEAST  64u                // of a world in one round, whatever is due ...
 #define JOBS_SLICE_NS  (2 * FM_NS_PER_MS) // ... unless those of all worlds take longer than this
+#define DUE_LOOK_NS    FM_NS_PER_MS       // between two looks, among jobs, at when ticks are due
 #define SMALL_TICK_NS  500000.0           // worlds whose ticks are shorter ...
 #define SMALL_AGENTS   1000u              // ... and that have fewer agents run one per worker
 #define QUERY_SLICE_NS (FM_NS_PER_MS / 4) // queries get at least this between two ticks ...
@@ -46,7 +47,8 @@ struct fm_conductor {
     fm_host **due; // of this round; room for all hosts
     uint32_t due_capacity;
     uint32_t due_count;
-    uint32_t query_turn; // index of the world whose queries search first
+    uint32_t query_turn;            // index of the world whose queries search first
+    uint64_t soonest_ns, looked_ns; // when a tick is due, and when that was looked up
 };
 
 // ---- for the event loop ------------------------------------------------------------------------
@@ -281,13 +283,29 @@ static void run_job(fm_conductor *conductor, fm_host *host, fm_job *job)
     }
 }
 
+// Asked between any two jobs; a look goes through all worlds, which may be thousands.
+static bool is_tick_due(fm_conductor *conductor, uint64_t now_ns)
+{
+    if (now_ns - conductor->looked_ns >= DUE_LOOK_NS) {
+        conductor->soonest_ns = next_due_ns(conductor, now_ns);
+        conductor->looked_ns = now_ns;
+    }
+    return conductor->soonest_ns <= now_ns;
+}
+
+// After a job, which may have made its world's next tick due.
+static void note_due(fm_conductor *conductor, const fm_host *host)
+{
+    uint64_t due_ns = kind_of(conductor, host)->due_ns(conductor->config, host);
+    conductor->soonest_ns = due_ns < conductor->soonest_ns ? due_ns : conductor->soonest_ns;
+}
+
 // Jobs must progress even if ticks are always late, but requests must not make ticks late. So each
 // world does at least one job.
-static bool is_enough(const fm_conductor *conductor, uint32_t done, uint64_t begun_ns,
-                      uint64_t now_ns)
+static bool is_enough(fm_conductor *conductor, uint32_t done, uint64_t begun_ns, uint64_t now_ns)
 {
     bool much = done >= JOBS_AT_LEAST || (done > 0 && now_ns - begun_ns > JOBS_SLICE_NS);
-    return much && next_due_ns(conductor, now_ns) <= now_ns;
+    return much && is_tick_due(conductor, now_ns);
 }
 
 static void run_backlog(fm_conductor *conductor, fm_host *host, uint64_t begun_ns)
@@ -317,6 +335,7 @@ static void run_backlog(fm_conductor *conductor, fm_host *host, uint64_t begun_n
             continue;
         }
         run_job(conductor, host, job);
+        note_due(conductor, host);
         if (!host->paused) { // removed worlds cannot be late
             fm_pacer_spend(&host->pacer, fm_clock_now_ns() - now_ns);
         }
@@ -332,6 +351,7 @@ static void run_backlog(fm_conductor *conductor, fm_host *host, uint64_t begun_n
 static void run_backlogs(fm_conductor *conductor)
 {
     uint64_t begun_ns = fm_clock_now_ns();
+    conductor->looked_ns = 0;
     for (uint32_t i = conductor->host_count; i-- > 0;) {
         run_backlog(conductor, conductor->hosts[i], begun_ns);
     }

@@ -41,9 +41,9 @@ struct live {
     uint64_t known_count[FM_KNOWN_COUNT]; // in total
     char token[FM_TOKEN_TEXT_SIZE];
     size_t file_size;
-    uv_work_t *works[64]; // for the thread pool, oldest first
-    uv_after_work_cb after[64];
-    uv_work_cb todo[64];
+    uv_work_t *works[FM_LIVE_WORKS_MAX]; // for the thread pool, oldest first
+    uv_after_work_cb after[FM_LIVE_WORKS_MAX];
+    uv_work_cb todo[FM_LIVE_WORKS_MAX];
     uint32_t work_count;
 };
 

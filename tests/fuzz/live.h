@@ -18,6 +18,7 @@
 
 #ifndef FM_LIVE_CLIENTS_MAX // a test may have more
 #define FM_LIVE_CLIENTS_MAX 8u
+#define FM_LIVE_WORKS_MAX   64u // pieces of work that wait for the thread pool
 #endif
 #define FM_LIVE_KNOWN_MAX 32u // numbers remembered of each kind; the latest stay
 

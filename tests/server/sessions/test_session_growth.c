@@ -16,8 +16,10 @@
 #include "tests/support/counted_work.h"
 #include "tests/support/support.h"
 
-#define FEW  200u
-#define MORE 800u
+#define FEW    200u
+#define MORE   800u
+#define WORLDS 240u
+#define ASKERS 16u // clients that ask each world
 #define GROWTH_MOST                                                                                \
     6.0               // four times as many cost 4 times as much; the list of all is moved together
 #define FIND_MOST 40u // work to find one of MORE views; in a list it would be 400
@@ -167,6 +169,35 @@ static void clients_come_back(void **state)
     grows_with_them(subscribers, all_are_found_by_alias);
 }
 
+// Of one session, which is told of each delta that it was sent.
+static void subscriptions(uint32_t count)
+{
+    begin();
+    for (uint32_t i = 0; i < count; i += FEW) {
+        for (uint32_t k = 0; k < FEW; k++) {
+            put_world();
+            put_uint(FM_FIELD_TEAM, TEAM_MEMBER);
+            ask_as(ADMIN, FM_METHOD_SUBSCRIBE);
+        }
+        all_are_answered(FM_METHOD_SUBSCRIBE);
+    }
+}
+
+static void each_is_read(uint32_t count)
+{
+    fm_hub *hub = fm_live_hub();
+    assert_int_equal(hub->sessions[0]->subscription_count, count);
+    for (uint32_t i = 0; i < count; i++) {
+        hub->session_events->drained(hub->sessions[0]);
+    }
+}
+
+static void one_client_reads(void **state)
+{
+    (void)state;
+    grows_with_them(subscriptions, each_is_read);
+}
+
 static void views_are_found(void **state)
 {
     (void)state;
@@ -219,6 +250,43 @@ static void turns_of_one(void **state)
     counted_work_or_skip();
 }
 
+// Each world is asked several things at once, so that the time that jobs get between ticks is over.
+static void busy_worlds(uint32_t count)
+{
+    make_config();
+    start();
+    for (uint32_t i = 0; i < count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "w%u", i);
+        make_named(name);
+        all_are_answered(FM_METHOD_WORLD_CREATE);
+    }
+    for (uint32_t client = 1; client <= ASKERS; client++) {
+        come(client);
+    }
+    all_are_answered(FM_METHOD_HELLO);
+    for (uint32_t i = 0; i < count * ASKERS; i++) {
+        put_uint(FM_FIELD_WORLD, fm_live_hub()->hosts[i / ASKERS]->number);
+        ask_as(1 + i % ASKERS, FM_METHOD_WORLD_PAUSE);
+    }
+}
+
+static void all_are_done(uint32_t count)
+{
+    (void)count;
+    all_are_answered(FM_METHOD_WORLD_PAUSE);
+}
+
+static void worlds_are_asked(void **state)
+{
+    (void)state;
+    uint64_t few = count_work(busy_worlds, all_are_done, WORLDS / 4);
+    uint64_t more = count_work(busy_worlds, all_are_done, WORLDS);
+    print_message("%llu, %llu\n", (unsigned long long)few, (unsigned long long)more);
+    assert_true((double)more <= GROWTH_MOST * (double)few);
+    counted_work_or_skip();
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -234,8 +302,10 @@ int main(void)
         cmocka_unit_test(subscribers_close_while_they_are_due),
         cmocka_unit_test(subscribers_catch_up),
         cmocka_unit_test(clients_come_back),
+        cmocka_unit_test(one_client_reads),
         cmocka_unit_test(views_are_found),
         cmocka_unit_test(turns_of_one),
+        cmocka_unit_test(worlds_are_asked),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
