@@ -67,9 +67,9 @@ class Peer:
                 for _, number, method, _ in unpacker:
                     self.heard.append(method)
                     if answers:
-                        connection.sendall(msgpack.packb([1, number, None, self.result(method)]))
                         self.longest_s = max(self.longest_s, time.monotonic() - quiet_since)
                         quiet_since = time.monotonic()
+                        connection.sendall(msgpack.packb([1, number, None, self.result(method)]))
                     answers = answers and method != self.last
             except OSError:
                 return
