@@ -80,6 +80,7 @@ static void close_own_handles(struct server *server)
 {
     if (!server->closing) {
         server->closing = true;
+        fm_watchdog_let_wait(server->watchdog);
         uv_close((uv_handle_t *)&server->terminate, NULL);
         uv_close((uv_handle_t *)&server->interrupt, NULL);
         uv_close((uv_handle_t *)&server->reload, NULL);

@@ -21,7 +21,8 @@
 struct fm_watchdog {
     const _Atomic uint64_t *beats;
     uint64_t stall_ns, stop_ns;
-    int stat; // of the loop's thread; -1: the system does not tell
+    _Atomic bool lets_wait; // stall_ns, also when asked to end
+    int stat;               // of the loop's thread; -1: the system does not tell
     uv_thread_t thread;
     uv_mutex_t lock; // of `ended`
     uv_cond_t changed;
@@ -117,13 +118,21 @@ static void watch(void *context)
     while (sleep_until_look(watchdog)) {
         fm_watch_thread thread = read_thread(watchdog);
         uint64_t idle_ns = fm_watch_look(&seen, atomic_load(watchdog->beats), &thread);
-        bool ends = atomic_load(&asked_to_end);
+        bool asked = atomic_load(&asked_to_end);
+        bool ends = asked && !atomic_load(&watchdog->lets_wait);
         if (idle_ns >= watchdog->stall_ns || (ends && idle_ns >= watchdog->stop_ns)) {
             fm_log(FM_LOG_ERROR, "the event loop stands still: the process ends",
-                   fm_log_uint("ms", idle_ns / FM_NS_PER_MS), fm_log_bool("asked_to_end", ends),
+                   fm_log_uint("ms", idle_ns / FM_NS_PER_MS), fm_log_bool("asked_to_end", asked),
                    fm_log_uint("exit_code", FM_WATCHDOG_EXIT));
             _exit(FM_WATCHDOG_EXIT);
         }
+    }
+}
+
+void fm_watchdog_let_wait(fm_watchdog *watchdog)
+{
+    if (watchdog != NULL) {
+        atomic_store(&watchdog->lets_wait, true);
     }
 }
 

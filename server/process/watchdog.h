@@ -11,7 +11,8 @@
 // journals nothing is lost, and a supervisor can restart the server.
 //
 // After SIGTERM or SIGINT a hung loop gets the time that the end may take, if that is shorter: so
-// the process ends in any case.
+// the process ends in any case. At last the loop only waits for the thread pool, such as for worlds
+// that are being made, and gets `stall_s` for that.
 //
 // Threads: made by the event loop's, which it watches.
 
@@ -54,5 +55,9 @@ bool fm_watch_thread_read(const char *text, fm_watch_thread *thread);
 FM_CHECKED fm_status fm_watchdog_create(const _Atomic uint64_t *beats, double stall_s,
                                         double stop_s, fm_watchdog **out);
 
-/// Stops the watcher. NULL is allowed.
+/// From now on the loop only waits for what is under way, and does not count. NULL is allowed, also
+/// below.
+void fm_watchdog_let_wait(fm_watchdog *watchdog);
+
+/// Stops the watcher.
 void fm_watchdog_destroy(fm_watchdog *watchdog);

@@ -366,6 +366,17 @@ def a_loop_that_is_starved():
         assert "stands still" not in server.log()
 
 
+def an_end_that_waits_for_worlds():
+    """A loop that was asked to end and waits for worlds that are being made, one after the other, is not hung."""
+    with Server("--grace-s", "0", environment={"UV_THREADPOOL_SIZE": "1"}) as server:
+        client = server.connect()
+        for number in range(4):
+            client.send("world.create", name=f"maze-{number}", generator="maze", width=4095, height=4095)
+        client.call("ping")
+        server.terminate()
+        assert server.wait() == 0, server.log()
+
+
 # ---- peers that vanish ------------------------------------------------------------------------------
 
 TCP_REPAIR = 19
@@ -403,4 +414,4 @@ def half_open_peers():
 if __name__ == "__main__":
     run([a_server_that_stood_still_blames_nobody, a_client_that_stands_still_is_alone_with_it,
          two_thousand_connections, slow_beginnings, no_descriptors_left, clock_jumps, a_loop_that_stands,
-         a_loop_that_is_starved, half_open_peers])
+         a_loop_that_is_starved, an_end_that_waits_for_worlds, half_open_peers])
