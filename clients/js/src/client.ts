@@ -8,7 +8,7 @@
 // websocket.ts in browsers, node.ts over TCP.
 
 import {
-  FOLLOW_MS, GONE_MS, PAUSE_FIRST_MS, PAUSE_LAST_MS, Follow, mayRepeat, sleep, within, type Dialer, type Place,
+  FOLLOW_MS, GONE_MS, PAUSE_FIRST_MS, PAUSE_LAST_MS, Follow, Late, mayRepeat, sleep, within, type Dialer, type Place,
 } from "./follow.js";
 import {
   ConnectionError, Link, NODE_PATIENCE_MS, RequestError, SILENT, TimeoutError, ViewEnded, nowMs, type Carrier,
@@ -59,7 +59,8 @@ const FOR_NOW = new Set(["busy", "going_down"]);
 
 const UNMET_MAX = 64;
 const TIMEOUT_MS = 30000;
-const HELLO_MS = 30000; // for the first server to answer hello, then the next is asked
+const HELLO_MS = 30000; // for the last of the first addresses to answer hello
+const NEXT_MS = 10000; // for one before it; then the next is asked
 
 type Method = keyof Params & keyof Results & string;
 type Event = keyof Notifications & string;
@@ -98,17 +99,20 @@ export class Client {
   static async open(addresses: string[], dialer: Dialer, hello: Hello = {}): Promise<Client> {
     const follow = new Follow([...addresses], dialer, hello.followMs ?? FOLLOW_MS);
     let failure: unknown;
-    for (const address of addresses) {
+    for (const [i, address] of addresses.entries()) {
+      const patienceMs = i + 1 < addresses.length ? NEXT_MS : HELLO_MS;
+      const dialing = dialer.dial(address);
       let carrier: Carrier;
       try {
-        carrier = await dialer.dial(address);
+        carrier = await within(patienceMs, dialing);
       } catch (error) {
-        failure = error;
+        dialing.then((late) => late.close(), () => {});
+        failure = error instanceof Late ? new ConnectionError(`${address} does not answer`) : error;
         continue;
       }
       const client = new Client(carrier, { ...hello }, follow);
       try {
-        client.settle(address, await within(HELLO_MS, client.greet(client.link)));
+        client.settle(address, await within(patienceMs, client.greet(client.link)));
         return client;
       } catch (error) {
         client.close();

@@ -44,11 +44,14 @@ export const mayRepeat = (method: string): boolean => !ONCE.has(method);
 
 export const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
+/** within() has waited long enough. */
+export class Late extends Error {}
+
 /** Rejects when the promise takes longer. */
 export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error("no answer in time")), ms);
+    timer = setTimeout(() => reject(new Late("no answer in time")), ms);
   });
   try {
     return await Promise.race([promise, late]);

@@ -18,7 +18,8 @@ from .methods import PROTOCOL, Hello, Methods
 from .mirror import Mirror
 
 
-HELLO_S = 30.0  # for the first server to answer hello, then the next is asked
+HELLO_S = 30.0  # for the last of the first addresses to answer hello
+NEXT_S = 10.0  # for one before it; then the next is asked
 
 
 class Client(Methods):
@@ -411,10 +412,9 @@ class Client(Methods):
         except (RequestError, ConnectionEnded):
             pass
 
-    async def _open(self, address: str) -> tuple[Link, Hello]:
+    async def _open(self, address: str, patience: float = NODE_PATIENCE_S) -> tuple[Link, Hello]:
         """Connects and says hello."""
         host, port = address_of(address)
-        patience = NODE_PATIENCE_S if self.welcome else HELLO_S
         async with asyncio.timeout(patience):
             reader, writer = await asyncio.open_connection(host, port, ssl=self._context,
                                                            limit=READ_SIZE)
@@ -437,7 +437,7 @@ class Client(Methods):
         failure: Exception = OSError("no address")
         for address in list(self._follow.nodes):
             try:
-                self._link, welcome = await self._open(address)
+                self._link, welcome = await self._open(address, HELLO_S if address == self._follow.nodes[-1] else NEXT_S)
                 self._settle(address, welcome)
                 return
             except (OSError, ConnectionEnded) as error:

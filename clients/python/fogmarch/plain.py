@@ -11,7 +11,7 @@ from typing import Any, NoReturn, cast
 
 import msgpack
 
-from .client import HELLO_S, address_of, addresses_of, hello_of, no_answer, tls_context
+from .client import HELLO_S, NEXT_S, address_of, addresses_of, hello_of, no_answer, tls_context
 from .follow import (
     FOLLOW_S, GONE_S, NODE_PATIENCE_S, ONCE, PAUSE_FIRST_S, PAUSE_LAST_S, SILENT, Follow, Search, Silence, no_server,
 )
@@ -503,7 +503,9 @@ class PlainClient(PlainMethods):
         failure: Exception = OSError("no address")
         for address in list(self._follow.nodes):
             try:
-                self._link, welcome = self._open(address, HELLO_S if self._timeout_s is None else self._timeout_s)
+                patience = HELLO_S if self._timeout_s is None else self._timeout_s
+                is_last = address == self._follow.nodes[-1]
+                self._link, welcome = self._open(address, patience if is_last else min(patience, NEXT_S))
                 self._settle(address, welcome)
                 return
             except (OSError, ConnectionEnded) as error:
