@@ -287,6 +287,7 @@ FM_INLINE fm_forward_outcome run(fm_forward *forward, fm_work *work, uint32_t ex
 {
     fm_open_list *open = &forward->open;
     const struct frame frame = frame_of(forward);
+    uint32_t units = 0; // until the grant and the deadline are checked
     while (open->count > 0) {
         uint32_t ref = fm_open_top(open, kind);
         fm_page *page = fm_node_page(&forward->pages, ref);
@@ -303,9 +304,11 @@ FM_INLINE fm_forward_outcome run(fm_forward *forward, fm_work *work, uint32_t ex
             forward->reached = cell;
             return FM_FORWARD_DONE;
         }
-        if (fm_work_must_stop(work, expansions_at_start)) {
+        units = units > 0 ? units : fm_work_units(work, expansions_at_start);
+        if (units == 0) {
             return FM_FORWARD_SUSPENDED;
         }
+        units -= 1;
         fm_open_drop(open, kind);
         work->expansions += 1;
         if (!expand(forward, &frame, work->slab, page, position, weighted, kind)) {

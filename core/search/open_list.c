@@ -46,12 +46,24 @@ static bool make_buckets(fm_open_list *list, uint32_t count)
         return false;
     }
     list->bucket_count = count;
+    memset(list->heads, 0xff, count * sizeof *list->heads);
     return true;
+}
+
+static void empty_buckets(fm_open_list *list)
+{
+    for (uint32_t i = 0; i < list->bucket_count / 64; i++) {
+        for (uint64_t bits = list->used[i]; bits != 0; bits &= bits - 1) {
+            list->heads[i * 64 + (uint32_t)__builtin_ctzll(bits)] = FM_OPEN_NONE;
+        }
+        list->used[i] = 0;
+    }
 }
 
 bool fm_open_clear(fm_open_list *list, fm_queue_kind kind, uint32_t span)
 {
     list->count = 0;
+    list->cursor = UINT32_MAX;
     if (kind == FM_QUEUE_HEAP) {
         return true;
     }
@@ -65,7 +77,7 @@ bool fm_open_clear(fm_open_list *list, fm_queue_kind kind, uint32_t span)
         }
         return make_buckets(list, count);
     }
-    memset(list->used, 0, list->bucket_count / 64 * sizeof *list->used);
+    empty_buckets(list);
     return true;
 }
 

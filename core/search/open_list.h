@@ -36,9 +36,9 @@ typedef struct fm_open_list {
     uint32_t count; // entries, stale ones included
 
     uint32_t bucket_count; // a power of two, at least 64; 0: none yet
-    uint32_t *heads;       // by key % bucket_count: first entry, where the bit in `used` is set
-    uint64_t *used;        // one bit per bucket
-    uint32_t cursor;       // smallest key, while count > 0
+    uint32_t *heads;       // by key % bucket_count: first entry, or FM_OPEN_NONE
+    uint64_t *used;        // one bit per bucket: it has entries
+    uint32_t cursor;       // smallest key; UINT32_MAX while there are none
     fm_open_entry *entries;
     uint32_t entry_capacity;
     uint32_t entry_top;  // entries from here on were never used
@@ -110,15 +110,10 @@ FM_INLINE void fm_open_push_bucket(fm_open_list *list, uint32_t node, uint32_t k
         entry = list->entry_top++;
     }
     uint32_t bucket = key & (list->bucket_count - 1);
-    uint64_t bit = (uint64_t)1 << (bucket & 63);
-    uint64_t *word = &list->used[bucket >> 6];
-    list->entries[entry] =
-        (fm_open_entry){.node = node, .next = *word & bit ? list->heads[bucket] : FM_OPEN_NONE};
+    list->entries[entry] = (fm_open_entry){.node = node, .next = list->heads[bucket]};
     list->heads[bucket] = entry;
-    *word |= bit;
-    if (list->count == 0 || key < list->cursor) {
-        list->cursor = key;
-    }
+    list->used[bucket >> 6] |= (uint64_t)1 << (bucket & 63);
+    list->cursor = key < list->cursor ? key : list->cursor;
     list->count += 1;
 }
 
@@ -133,9 +128,7 @@ FM_INLINE void fm_open_drop_bucket(fm_open_list *list)
     list->count -= 1;
     if (next == FM_OPEN_NONE) {
         list->used[bucket >> 6] &= ~((uint64_t)1 << (bucket & 63));
-        if (list->count > 0) {
-            list->cursor += fm_open_gap(list, bucket);
-        }
+        list->cursor = list->count > 0 ? list->cursor + fm_open_gap(list, bucket) : UINT32_MAX;
     }
 }
 
