@@ -13,7 +13,7 @@
 // The lanes of a team in a passage; each of its movement classes has its own.
 typedef struct fm_laned {
     uint32_t team;
-    fm_rect passage;    // its cells
+    fm_rect passage;    // its cells; of large units, where their north-west corners may be
     bool is_vertical;   // leads from north to south
     bool is_open;       // units keep to them
     uint32_t counts[2]; // units that want through in the last tick: to the east or south, back

@@ -257,14 +257,14 @@ static const fm_mover *find_other(const struct fm_world_crowd *crowd, const fm_m
 {
     uint32_t unit = fm_occupancy_at(crowd->occupancy, cell)->now;
     const fm_mover *other = unit == 0 ? NULL : &crowd->movers[unit - 1];
-    bool counts = other != NULL && other->size == 1 && (is_seen || other->team == mover->team) &&
+    bool counts = other != NULL && (is_seen || other->team == mover->team) &&
                   direction_of(other, is_vertical) == 1 - direction;
     return counts ? other : NULL;
 }
 
 // Whether a unit wants along the wall beside it, and another comes towards it there.
 static bool is_met(const struct fm_world_crowd *crowd, const fm_view *view, const fm_mover *mover,
-                   uint32_t sight)
+                   uint32_t sight, bool are_friends_met)
 {
     uint32_t walls = straight & ~(uint32_t)mover->moves;
     if (walls == 0 || (walls & (walls - 1)) != 0) {
@@ -280,7 +280,9 @@ static bool is_met(const struct fm_world_crowd *crowd, const fm_view *view, cons
             return false;
         }
         cell = fm_cell_step(cell, d);
-        if (find_other(crowd, mover, cell, is_vertical, direction, steps <= sight) != NULL) {
+        const fm_mover *other =
+            find_other(crowd, mover, cell, is_vertical, direction, steps <= sight);
+        if (other != NULL && (are_friends_met || other->team != mover->team)) {
             return true;
         }
     }
@@ -297,7 +299,7 @@ static uint32_t count_others(const struct fm_world_crowd *crowd, const fm_passag
     int32_t across = fm_passage_across(passage, mover->cell), sign = direction == 0 ? 1 : -1;
     int32_t first = -(int32_t)FM_PASSAGE_CLEAR, end = (int32_t)passage->length - first;
     uint32_t count = 0;
-    for (int32_t i = 0; i < (int32_t)passage->width; i++) {
+    for (int32_t i = 0; i < (int32_t)(passage->width + passage->gap); i++) {
         int32_t steps = (int32_t)sight - (i < across ? across - i : i - across);
         for (int32_t at = along; steps >= 0 && at >= first && at < end; at += sign, steps--) {
             fm_cell cell = fm_passage_cell(passage, at, i);
@@ -305,7 +307,7 @@ static uint32_t count_others(const struct fm_world_crowd *crowd, const fm_passag
                 fm_rect_contains(&passage->box, cell)
                     ? find_other(crowd, mover, cell, passage->is_vertical, direction, true)
                     : NULL;
-            count += other != NULL && other->team != mover->team;
+            count += other != NULL && other->team != mover->team && other->cell == cell;
         }
     }
     return count;
@@ -332,6 +334,7 @@ static void add(fm_world *world, struct fm_team *team, const struct fm_agent *ag
         has_lanes(team, agent->class_index, &passage)) {
         return;
     }
+    passage.gap = fm_world_class_size(world, agent->class_index) - 1;
     if (team->lanes == NULL) {
         team->lanes = fm_memory_allocate(memory, FM_LANES_MAX * sizeof *team->lanes);
     }
@@ -379,8 +382,8 @@ static void look_ahead(fm_world *world, struct fm_team *team, const struct fm_ag
                        const fm_mover *mover)
 {
     const fm_view *view = fm_world_class_view(world, mover->team, agent->class_index);
-    if (team->lane_count < FM_LANES_MAX &&
-        is_met(fm_world_edit_crowd(world), view, mover, sight_of(world, agent))) {
+    if (team->lane_count < FM_LANES_MAX && is_met(fm_world_edit_crowd(world), view, mover,
+                                                  sight_of(world, agent), team->large_count == 0)) {
         add(world, team, agent);
     }
 }
@@ -395,7 +398,7 @@ static void find(fm_world *world)
         const fm_mover *mover = &movers[slot];
         const struct fm_agent *agent = &agents->slots[slot];
         struct fm_team *team = mover->team == 0 ? NULL : fm_team_of(world, mover->team);
-        if (team == NULL || mover->size > 1 || agent->order.id == 0 || team->large_count > 0) {
+        if (team == NULL || agent->order.id == 0) {
             continue;
         }
         if (mover->lane != 0) {
@@ -483,15 +486,16 @@ static bool hand_over(fm_lanes *lanes)
 }
 
 // Opens and shuts lanes, and says which belong to whom. Returns whether that is another now.
-static bool decide(fm_lanes *lanes, uint64_t tick)
+static bool decide(fm_lanes *lanes, uint64_t tick, bool has_large)
 {
     fm_passage *passage = &lanes->passage;
     const uint32_t *counts = lanes->counts;
     uint32_t least = counts[0] < counts[1] ? counts[0] : counts[1];
     bool was_open = lanes->is_open, did_meet = passage->teams_meet;
-    passage->teams_meet = lanes->others_tick != 0 && tick - lanes->others_tick < OTHERS_TICKS;
-    lanes->is_open = passage->teams_meet ||
-                     (suits_one_team(passage) && least >= (was_open ? SHUT_LEAST : OPEN_LEAST));
+    passage->teams_meet = lanes->others_tick != 0 && tick - lanes->others_tick < OTHERS_TICKS &&
+                          fm_passage_has_halves(passage);
+    lanes->is_open = passage->teams_meet || (!has_large && suits_one_team(passage) &&
+                                             least >= (was_open ? SHUT_LEAST : OPEN_LEAST));
     if (!lanes->is_open) {
         return false;
     }
@@ -544,11 +548,11 @@ static void keep(fm_world *world, struct fm_team *team, uint32_t number)
         bool is_due = tick - lanes->checked_tick >= CHECK_PERIOD;
         lanes->checked_tick = is_due ? tick : lanes->checked_tick;
         counts->lanes -= lanes->is_open;
-        bool has_changed = decide(lanes, tick);
+        bool has_changed = decide(lanes, tick, team->large_count > 0);
         counts->lanes += lanes->is_open;
         bool are_met = (lanes->counts[0] > 0 && lanes->counts[1] > 0) || lanes->passage.teams_meet;
         lanes->met_tick = are_met ? tick : lanes->met_tick;
-        if (team->large_count > 0 || tick - lanes->met_tick > ALONE_TICKS ||
+        if (tick - lanes->met_tick > ALONE_TICKS ||
             (is_due && !is_as_found(world, number, lanes))) {
             drop(world, team, i);
         } else if (has_changed || (is_due && lanes->is_open)) {

@@ -25,8 +25,10 @@
 // keep to lanes in some ticks: then what holds for all crowds (core/crowd/README.md) holds for
 // them.
 //
-// A team with units larger than one cell has no lanes: these take more than one. Lanes are of what
-// a team knows. They are no part of a world's state: settling ends them.
+// A team with units larger than one cell has lanes only where it meets another. Each movement class
+// has its own: places of a large unit are those of its north-west corner, and between the halves as
+// many lanes belong to nobody as its side has cells but one. Lanes are of what a team knows. They
+// are no part of a world's state: settling ends them.
 //
 // Threads: fm_lanes_attend() and fm_lanes_drop_all() in serial stages; the rest anywhere.
 

@@ -117,10 +117,14 @@ static void give(fm_passage *p, uint32_t lane, uint32_t direction)
 
 void fm_passage_halve(fm_passage *passage)
 {
+    uint32_t cells = passage->width + passage->gap, gap = passage->gap;
+    passage->closing = passage->shut = 0;
     for (uint32_t i = 0; i < passage->width; i++) {
-        give(passage, lane_from_right(passage, 0, i), i >= (passage->width + 1) / 2);
+        uint32_t lane = lane_from_right(passage, 0, i);
+        bool is_right = i + gap < (cells + 1) / 2, is_left = i >= (cells + 1) / 2;
+        give(passage, lane, is_left);
+        passage->shut |= (uint32_t)(!is_right && !is_left) << lane;
     }
-    passage->closing = 0;
 }
 
 void fm_passage_divide(fm_passage *passage, uint32_t most)

@@ -44,11 +44,13 @@
 
 typedef struct fm_passage {
     fm_cell origin;         // its north-west corner
-    uint32_t length, width; // cells
+    uint32_t length, width; // cells, of which a unit's north-west corner may be in
+    uint32_t gap;           // lanes that belong to nobody where teams meet: a unit's cells but one
     bool is_vertical;       // leads from north to south
     bool teams_meet;        // in it, so nobody is sure to be let through by pushing
     uint32_t owners;        // bit i: the direction to which lane i belongs
     uint32_t closing;       // bit i: lane i is closing
+    uint32_t shut;          // bit i: lane i is one of the gap
     bool is_wide[2];        // by direction that comes out: whether there is room to go round
     fm_rect box;            // of which it has distances
     // By direction, whether for those who are in a closing lane, and cell of the box, in steps of
@@ -75,7 +77,14 @@ void fm_passage_measure(fm_passage *passage, const fm_view *view);
 /// up to three lanes.
 void fm_passage_divide(fm_passage *passage, uint32_t most);
 
+/// Whether there is a lane for either direction then.
+static inline bool fm_passage_has_halves(const fm_passage *passage)
+{
+    return (passage->width + passage->gap) / 2 > passage->gap;
+}
+
 /// The same where teams meet, who have to agree without a word: the middle lane is direction 0's.
+/// Units larger than a cell use the lanes on which they keep off the others' cells.
 void fm_passage_halve(fm_passage *passage);
 
 /// Closes the lane that a direction is to get next.
@@ -124,7 +133,7 @@ static inline uint32_t fm_passage_lanes(const fm_passage *passage, uint32_t dire
                                         bool with_closing)
 {
     uint32_t all = (1u << passage->width) - 1;
-    uint32_t lanes = direction == 0 ? all & ~passage->owners : passage->owners;
+    uint32_t lanes = (direction == 0 ? all & ~passage->owners : passage->owners) & ~passage->shut;
     return with_closing ? lanes : lanes & ~passage->closing;
 }
 

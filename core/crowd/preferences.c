@@ -15,6 +15,7 @@
 #define SWAP_TICKS       512u
 #define BOLD_TICKS       256u
 #define YIELD_AFTER      10u
+#define ASIDE_AFTER      8u // ticks
 #define YIELD_TICKS      16u
 #define YIELD_SPELLS     5u
 
@@ -99,7 +100,9 @@ static bool meets_others(const fm_world *world, const struct fm_agent *agent, ui
 // The planner's next step, then everything else by distance. A step that brings the unit nearer by
 // one, as all do with 4 neighbours, comes only after staying: among friends those in the way leave,
 // and on a way beside it the unit would meet others (warehouse, 1,000 units: sum of costs 3 %
-// more). Units of other teams do not leave for its sake, so it goes past them.
+// more). Units of other teams do not leave for its sake, so it goes past them. A large one needs
+// several steps to the side for that, which bring it no nearer; so after a while it rather makes
+// these than stay.
 static uint64_t preferences_under_way(const fm_world *world, const struct fm_agent *agent,
                                       const struct fm_planner *planner, uint32_t moves,
                                       uint32_t *left)
@@ -111,7 +114,11 @@ static uint64_t preferences_under_way(const fm_world *world, const struct fm_age
     *left = distances[FM_DIRECTION_COUNT];
     uint32_t next = fm_cell_direction(agent->cell, agent->next);
     uint32_t size = world->rules.classes[agent->class_index].size;
-    uint32_t least_gain = meets_others(world, agent, size) ? 0 : 1;
+    bool are_met = meets_others(world, agent, size);
+    uint32_t least_gain = are_met ? 0 : 1;
+    if (are_met && size > 1 && agent->hindered >= 2 * ASIDE_AFTER) {
+        distances[FM_DIRECTION_COUNT] += fm_world_truth(world, agent->class_index)->step[0] - 1;
+    }
     return list_by_distance(world, agent, distances, moves, next, least_gain);
 }
 
@@ -306,9 +313,9 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
     uint8_t size = world->rules.classes[agent->class_index].size;
     bool is_idle = agent->order.id == 0, is_away = fm_agent_is_away(agent);
     bool makes_way = under_way && yields(world, agent);
-    uint32_t lane = under_way && size == 1 ? lanes_of(world, agent, planner, mover->lane) : 0;
+    uint32_t lane = under_way ? lanes_of(world, agent, planner, mover->lane) : 0;
     // Who has been under way for long does not keep to lanes in some ticks.
-    bool keeps = under_way && size == 1 && !is_idle && ready && is_bold(world, agent);
+    bool keeps = under_way && !is_idle && ready && is_bold(world, agent);
     fm_cell first = FM_CELL_NONE;
     const fm_passage *passage = keeps ? fm_lanes_open(world, agent->team, lane) : NULL;
     const fm_passage *beside =

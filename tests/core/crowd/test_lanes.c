@@ -435,6 +435,47 @@ static void teams_pass_each_other(void **state)
     }
 }
 
+// Sixty units of 2 x 2 cells each way, on a bridge whose lanes are two and three cells wide for
+// them. Without lanes for large units some stood there until they gave up, after 3,700 ticks.
+static void large_teams_pass_each_other(void **state)
+{
+    (void)state;
+    enum {
+        SIZE = 2,
+        LARGE_BANK = 24,
+        LARGE_ACROSS = 26,
+        ALONG = 2 * LARGE_BANK + LENGTH,
+        LARGE_TICKS = 900
+    };
+    for (uint32_t width = 5; width <= 7; width += 2) {
+        fm_world_rules rules = crowd_rules_of_sizes();
+        fm_grid *grid;
+        assert_int_equal(fm_grid_create(ALONG, LARGE_ACROSS, &fm_memory_libc, &grid), FM_OK);
+        for (uint32_t i = 0; i < LENGTH * LARGE_ACROSS; i++) {
+            uint32_t y = i % LARGE_ACROSS, first = (LARGE_ACROSS - width) / 2;
+            if (y < first || y >= first + width) {
+                fm_grid_set(grid, fm_cell_at(LARGE_BANK + i / LARGE_ACROSS, y), FM_TERRAIN_WATER,
+                            FM_COST_FLOOR);
+            }
+        }
+        crowd_init(&stage, &rules, grid);
+        uint32_t teams[2] = {crowd_team(&stage)};
+        teams[1] = crowd_team(&stage);
+        for (uint32_t i = 0; i < 2 * EACH; i++) {
+            uint32_t a = i / 2 / (LARGE_ACROSS / SIZE), y = i / 2 % (LARGE_ACROSS / SIZE) * SIZE;
+            uint32_t from = LARGE_BANK - SIZE - SIZE * a, to = ALONG - SIZE - SIZE * a;
+            bool is_back = i % 2 != 0;
+            crowd_spawn_to(&stage, teams[i % 2], SIZE, is_back ? ALONG - SIZE - from : from, y,
+                           is_back ? ALONG - SIZE - to : to, y);
+        }
+        uint32_t ticks = crowd_run(&stage, 2 * EACH, LARGE_TICKS);
+        print_message("two teams of %u units of 2 x 2 cells over %u x %u cells: %u ticks\n", EACH,
+                      width, LENGTH, ticks);
+        assert_int_equal(stage.ended[FM_END_ARRIVED], 2 * EACH);
+        crowd_fini(&stage);
+    }
+}
+
 // Real-time planners have no path before their goal comes into view: their units pass by what they
 // have learned. Without that those who waited stood in the others' way: 0 to 5 of 120 got through.
 static void teams_that_learn_pass_each_other(void **state)
@@ -646,6 +687,7 @@ int main(void)
         cmocka_unit_test(who_was_pushed_waits_before_lanes),
         cmocka_unit_test(paths_name_lanes),
         cmocka_unit_test(teams_pass_each_other),
+        cmocka_unit_test(large_teams_pass_each_other),
         cmocka_unit_test(teams_that_learn_pass_each_other),
         cmocka_unit_test(teams_leave_each_other_a_way),
         cmocka_unit_test(nobody_waits_in_the_way_of_others),

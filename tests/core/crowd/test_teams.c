@@ -119,6 +119,28 @@ static void one_in_the_way_is_passed(void **state)
     }
 }
 
+// Two units of 2 x 2 cells of two teams come straight towards each other, in the open. Each needs a
+// step to the side, which brings it no nearer; they stood there until they gave up.
+static void large_ones_that_meet_pass(void **state)
+{
+    (void)state;
+    enum {
+        SIZE = 2,
+        LENGTH = 30,
+        HEIGHT = 12
+    };
+    fm_world_rules rules = crowd_rules_of_sizes();
+    fm_grid *grid;
+    assert_int_equal(fm_grid_create(LENGTH, HEIGHT, &fm_memory_libc, &grid), FM_OK);
+    crowd_init(&stage, &rules, grid);
+    uint32_t team = crowd_team(&stage), other = crowd_team(&stage), end = LENGTH - SIZE;
+    crowd_spawn_to(&stage, team, SIZE, 0, 4, end, 4);
+    crowd_spawn_to(&stage, other, SIZE, end, 4, 0, 4);
+    assert_in_range(crowd_run(&stage, 2, 200), end, 60);
+    assert_int_equal(stage.ended[FM_END_ARRIVED], 2);
+    crowd_fini(&stage);
+}
+
 // Four teams of all sizes on half of the ground, so close that most wait for somebody.
 static void a_press_of_teams(void **state)
 {
@@ -161,9 +183,9 @@ static void a_press_of_teams(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(teams_follow_each_other), cmocka_unit_test(a_large_one_follows_others),
-        cmocka_unit_test(teams_that_meet_stand),   cmocka_unit_test(one_in_the_way_is_passed),
-        cmocka_unit_test(a_press_of_teams),
+        cmocka_unit_test(teams_follow_each_other),   cmocka_unit_test(a_large_one_follows_others),
+        cmocka_unit_test(teams_that_meet_stand),     cmocka_unit_test(one_in_the_way_is_passed),
+        cmocka_unit_test(large_ones_that_meet_pass), cmocka_unit_test(a_press_of_teams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
