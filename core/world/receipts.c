@@ -22,16 +22,27 @@ const fm_receipt *fm_receipt_at(const fm_receipt_seat *seat, uint32_t age)
     return &seat->entries[(seat->first + seat->count - 1 - age) % seat->capacity];
 }
 
-const fm_receipt *fm_receipts_find(const fm_receipts *receipts, uint32_t seat, uint64_t id)
+static const fm_receipt *find_in(const fm_receipt *entries, uint32_t count, uint64_t id)
 {
-    const fm_receipt_seat *own = seat_of(receipts, seat);
-    for (uint32_t age = 0; own != NULL && age < own->count; age++) {
-        const fm_receipt *receipt = fm_receipt_at(own, age);
-        if (receipt->id == id) {
-            return receipt;
+    while (count > 0) {
+        if (entries[--count].id == id) {
+            return &entries[count];
         }
     }
     return NULL;
+}
+
+// Nearly all commands are new, so all receipts are gone through: the ring is two pieces, of which
+// the newer one begins at 0.
+const fm_receipt *fm_receipts_find(const fm_receipts *receipts, uint32_t seat, uint64_t id)
+{
+    const fm_receipt_seat *own = seat_of(receipts, seat);
+    if (own == NULL || own->count == 0) {
+        return NULL;
+    }
+    uint32_t older = fm_min(own->count, own->capacity - own->first);
+    const fm_receipt *found = find_in(own->entries, own->count - older, id);
+    return found != NULL ? found : find_in(own->entries + own->first, older, id);
 }
 
 // ---- room ---------------------------------------------------------------------------------------
