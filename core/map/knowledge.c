@@ -541,33 +541,45 @@ void fm_knowledge_see_edit(fm_knowledge *knowledge, fm_cell cell)
     learn_cell(knowledge, cell, true);
 }
 
-static fm_status recall_stale(fm_knowledge *knowledge, fm_learned look)
+void fm_knowledge_recall_word(fm_knowledge *knowledge, uint32_t y, uint32_t word, uint64_t cells)
 {
+    FM_ASSERT(knowledge->view.tiles == NULL);
+    const fm_grid *truth = knowledge->truth;
+    uint64_t blocked = cells & fm_bitmap_row(&truth->blocked, (int32_t)y)[word];
+    fm_bitmap_row(&knowledge->known, (int32_t)y)[word] |= cells;
+    knowledge->known_count += (uint64_t)__builtin_popcountll(cells);
+    for (; blocked != 0; blocked &= blocked - 1) {
+        uint32_t x = word * 64 + (uint32_t)__builtin_ctzll(blocked);
+        set_blocked(knowledge, fm_cell_at(x, y), true);
+    }
+    for (uint64_t left = knowledge->weights == NULL ? 0 : cells; left != 0; left &= left - 1) {
+        size_t i = (size_t)y * truth->width + word * 64 + (uint32_t)__builtin_ctzll(left);
+        knowledge->weights[i] = truth->cost[i];
+    }
+}
+
+fm_status fm_knowledge_recall_stale(fm_knowledge *knowledge, fm_learned look)
+{
+    FM_ASSERT(knowledge->view.tiles == NULL);
     const fm_grid *truth = knowledge->truth;
     uint32_t x = fm_cell_x(look.cell), y = fm_cell_y(look.cell);
     fm_edited_word edited = {.y = y, .word = x / 64, .mask = UINT64_C(1) << x % 64};
     edited.terrain_before[x % 64] = look.terrain;
     fm_status status = fm_stale_reserve(&knowledge->stale, truth->width, truth->height, y,
                                         edited.word, knowledge->memory);
-    if (status == FM_OK) {
-        fm_stale_note(&knowledge->stale, &edited, edited.mask);
+    if (status != FM_OK) {
+        return status;
     }
-    return status;
-}
-
-fm_status fm_knowledge_recall(fm_knowledge *knowledge, fm_learned look, bool is_stale)
-{
-    FM_ASSERT(knowledge->view.tiles == NULL);
-    size_t i = fm_grid_index(knowledge->truth, look.cell);
+    fm_stale_note(&knowledge->stale, &edited, edited.mask);
     fm_bitmap_set(&knowledge->known, look.cell);
     knowledge->known_count += 1;
     if (look.terrain != FM_TERRAIN_GROUND) {
         set_blocked(knowledge, look.cell, true);
     }
     if (knowledge->weights != NULL) {
-        knowledge->weights[i] = look.cost;
+        knowledge->weights[fm_grid_index(truth, look.cell)] = look.cost;
     }
-    return is_stale ? recall_stale(knowledge, look) : FM_OK;
+    return FM_OK;
 }
 
 fm_learned fm_knowledge_look_up(const fm_knowledge *knowledge, fm_cell cell)

@@ -172,12 +172,14 @@ void fm_knowledge_see_edit(fm_knowledge *knowledge, fm_cell cell);
 /// Makes the team keep a list of the buildings that it sees. Call right after creation.
 void fm_knowledge_use_buildings(fm_knowledge *knowledge, const fm_buildings *buildings);
 
-/// For loading a saved world: how a cell that the team does not know yet looked when it was seen.
-/// Logs nothing.
+/// For loading a saved world: cells of a word of a row, which the team does not know yet, looked as
+/// they do now when they were seen. Logs nothing.
+void fm_knowledge_recall_word(fm_knowledge *knowledge, uint32_t y, uint32_t word, uint64_t cells);
+
+/// The same for a cell that has been edited since, so that `look` need not be what it is.
 ///
-/// @param is_stale  it has been edited since, so that `look` need not be what it is
-/// @return FM_OK or FM_ERR_NO_MEMORY, of which the latter only for a stale one
-FM_CHECKED fm_status fm_knowledge_recall(fm_knowledge *knowledge, fm_learned look, bool is_stale);
+/// @return FM_OK or FM_ERR_NO_MEMORY
+FM_CHECKED fm_status fm_knowledge_recall_stale(fm_knowledge *knowledge, fm_learned look);
 
 /// The team learns what a cell looks like now, seen or not. Serial stages and commands only.
 void fm_knowledge_learn(fm_knowledge *knowledge, fm_cell cell);

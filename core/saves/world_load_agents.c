@@ -27,23 +27,17 @@ static fm_status recall_stale(fm_world_loader *loader, fm_knowledge *knowledge, 
                        look.terrain, look.cost);
         return FM_OK;
     }
-    return fm_knowledge_recall(knowledge, look, true);
+    return fm_knowledge_recall_stale(knowledge, look);
 }
 
 // The cells of one word of a row.
 static fm_status recall_word(fm_world_loader *loader, fm_knowledge *knowledge, fm_cell first,
                              uint64_t known, uint64_t stale)
 {
-    const fm_grid *grid = loader->world->map.grid;
+    fm_knowledge_recall_word(knowledge, fm_cell_y(first), fm_cell_x(first) / 64, known & ~stale);
     fm_status status = FM_OK;
-    for (uint64_t bits = known | stale; bits != 0 && status == FM_OK; bits &= bits - 1) {
-        uint32_t bit = (uint32_t)__builtin_ctzll(bits);
-        fm_cell cell = first + bit;
-        size_t i = fm_grid_index(grid, cell);
-        status = stale >> bit & 1
-                     ? recall_stale(loader, knowledge, cell)
-                     : fm_knowledge_recall(
-                           knowledge, (fm_learned){cell, grid->terrain[i], grid->cost[i]}, false);
+    for (; stale != 0 && status == FM_OK; stale &= stale - 1) {
+        status = recall_stale(loader, knowledge, first + (uint32_t)__builtin_ctzll(stale));
     }
     return status;
 }
