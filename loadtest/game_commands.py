@@ -34,6 +34,7 @@ import msgpack
 
 STRETCH_TICKS = 20
 SETTLE_TICKS = 30
+LATE_PINGS = 100
 PATCH, ADDED = 16, 8
 MANY = 500
 RUNS = ("none", "cost", "tags", "alerts")
@@ -118,9 +119,12 @@ class Game:
         return self.call("agent.spawn", world=self.world, team=team, cells=self.cells(count), place="nearest")["agents"]
 
     def step(self, ticks=1):
+        """The deltas of the last tick. Where nothing changed, as when the budget passed before a search ended, none comes."""
         self.call.last.clear()
         tick = self.call("world.step", world=self.world, ticks=ticks)["tick"]
-        while self.call.last.get(self.everything, {"tick": 0})["tick"] < tick:
+        for _ in range(LATE_PINGS):  # an answer may come before the deltas of ticks, but not many do
+            if self.call.last.get(self.everything, {"tick": 0})["tick"] >= tick:
+                break
             self.call("ping")
         self.call("ping")  # the team's view may come behind the other one
         return self.call.last
@@ -162,6 +166,9 @@ def stretch(game, name, is_with):
     for _ in range(STRETCH_TICKS):
         entries = getattr(game, name)() if is_with else []
         last = game.step()
+        if game.everything not in last:  # nobody moved, and nobody is told how long that took
+            ticks.append((None, None, 0, 0))
+            continue
         tick_us, search_us, _, moved, alive = last[game.everything]["load"]
         delta = last.get(game.view, {})
         size = sum(len(msgpack.packb(delta[entry])) for entry in entries if entry in delta)
@@ -180,8 +187,8 @@ def measured(name, options):
                 ticks[is_with] += stretch(game, name, is_with)
 
     def quantile(is_with, share, of):
-        values = sorted(of(*tick) for tick in ticks[is_with])
-        return round(values[min(len(values) - 1, int(share * len(values)))] / 1000, 2)
+        values = sorted(of(*tick) for tick in ticks[is_with] if tick[0] is not None)
+        return round(values[min(len(values) - 1, int(share * len(values)))] / 1000, 2) if values else ""
 
     row = [name, options.agents, options.planner, options.budget_ms, options.patches, len(ticks[True])]
     for is_with in (False, True):

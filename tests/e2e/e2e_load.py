@@ -14,6 +14,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -395,6 +396,15 @@ class LoadTest(unittest.TestCase):
         done = subprocess.run(["bash", "loadtest/reference.sh", "/dev/null/results", "no/such.map"], capture_output=True,
                               text=True, timeout=PATIENCE, cwd=ROOT, check=False)
         assert done.returncode == 1 and "no/such.map: there is no such map" in done.stderr and not done.stdout, done
+
+    def test_game_commands_where_nobody_moves(self):
+        """A tick in which nothing changed has no delta: the script must not wait for it."""
+        done = subprocess.run([sys.executable, "loadtest/game_commands.py", "--build", SERVER.parent.parent, "--agents", "20",
+                               "--budget-ms", "0.05", "--runs", "cost", "--rounds", "1"], capture_output=True, text=True,
+                              timeout=PATIENCE, cwd=ROOT, check=False)
+        if "No module named 'msgpack'" in done.stderr:
+            self.skipTest("install the Debian package python3-msgpack")
+        assert done.returncode == 0 and done.stdout.splitlines()[-1].startswith("cost,20,"), done
 
     def test_interrupt(self):
         """Ctrl-C ends the run, and the server that it started."""
