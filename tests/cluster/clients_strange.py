@@ -450,6 +450,20 @@ def the_next_address_is_asked_where_the_first_is_silent():
     asyncio.run(whole())
 
 
+def what_has_no_answer_when_the_connection_ends_is_told():
+    """The libraries that call back; in the others the call itself ends."""
+    async def whole(kind):
+        async with StrangeServer(goes=True) as server:  # for one client: it goes away when that has subscribed
+            watcher = await Watcher(kind).start(server.address, [WORLD], "call")
+            try:
+                await watcher.until(lambda said: "world.info may have been carried out" in said.get("late", ""), "refusal")
+                await watcher.until(lambda said: said.get("closed"), "end")
+            finally:
+                await watcher.close()
+    for kind in {"csharp", "godot"} & set(KINDS):
+        asyncio.run(whole(kind))
+
+
 def a_game_that_stood_still_connects():
     async def whole():
         async with StrangeServer(hello_s=0.2) as server:
@@ -466,4 +480,4 @@ run([the_next_address_is_asked, no_address_answers, an_address_of_another_form_i
      the_next_address_is_asked_where_the_first_says_nothing, the_next_address_is_asked_where_the_first_has_no_power,
      the_next_address_is_asked_where_the_first_is_silent, rubbish_ends_the_connection,
      other_contents_end_the_view_or_the_connection, a_node_without_an_address_is_passed_over,
-     a_view_that_is_not_read_ends, a_program_that_throws_loses_no_message, a_game_that_stood_still_connects])
+     what_has_no_answer_when_the_connection_ends_is_told, a_view_that_is_not_read_ends, a_program_that_throws_loses_no_message, a_game_that_stood_still_connects])

@@ -65,6 +65,7 @@ namespace Fogmarch
         private int draftMap; // where its map of parameters begins
         private int draftCount;
         private bool updating;
+        private bool wasOpen; // it has been Open
         private uint awaited; // the id that Wait() waits for; 0: none
         private Answer kept;  // the answer to it
         private Action<Answer> keep;
@@ -132,6 +133,7 @@ namespace Fogmarch
         /// <summary>Disconnects. Views keep what they show.</summary>
         public void Close()
         {
+            waiting.Clear(); // the program does not ask any more
             End("closed by this program");
         }
 
@@ -154,6 +156,28 @@ namespace Fogmarch
             if (Closed != null)
             {
                 Closed(this, reason);
+            }
+            FailAll();
+        }
+
+        // Each request is answered: by the end of the connection, if by nothing else. Those of views are not: Resume()
+        // continues them.
+        private void FailAll()
+        {
+            looks.Clear();
+            foreach (uint id in SortedIds())
+            {
+                Waiting wanted;
+                if (!waiting.TryGetValue(id, out wanted))
+                {
+                    continue; // Update() inside of an event
+                }
+                waiting.Remove(id);
+                if (wanted.View == null && id != HelloId && (wanted.Then == null || wanted.Then != keep))
+                {
+                    string what = !wasOpen ? " was not sent: " + Reason : " may have been carried out, or not";
+                    Deliver(id, wanted, Failure("io", "connection lost: " + wanted.Method + what), false, default(Fields));
+                }
             }
         }
 
@@ -281,6 +305,7 @@ namespace Fogmarch
                 return;
             }
             State = ClientState.Open;
+            wasOpen = true;
             Welcome = given.Result.Copy();
             Settle(nodes[startAt]);
             link.Put(early);
@@ -517,6 +542,7 @@ namespace Fogmarch
             }
             if (State == ClientState.Closed)
             {
+                FailAll(); // the rest, where an event has thrown
                 return;
             }
             updating = true;

@@ -165,6 +165,10 @@ func _end(reason):
 		_tcp.disconnect_from_host()
 	_tell_of(self, "closed", "the connection is over: " + why)
 	emit_signal("closed", self, why)
+	var what = "was not sent: " + why if welcome.size() == 0 else "may have been carried out, or not"
+	for id in _waiting.keys(): # those of views are not answered: resume() continues them
+		if _waiting.has(id) and _waiting[id]["view"] == null and _waiting[id]["method"] != "hello":
+			_answer_with(id, "io", "connection lost: %s %s" % [_waiting[id]["method"], what])
 
 
 # What nobody listens for is in Godot's output: a program that shows nothing says why.
@@ -181,6 +185,12 @@ func request(method, params = {}, target = null, function = ""):
 
 func _request(method, params, target, function, view):
 	if state == CLOSED:
+		var error = {"code": 0, "name": "io", "message": "the client is closed: " + why}
+		if target != null:
+			target.call(function, {"ok": false, "error": error, "result": null})
+		elif view == null: # otherwise it is an unsubscribe, which has been done
+			_tell_of(self, "refused", "%s was refused: %s" % [method, error["message"]])
+			emit_signal("refused", method, error)
 		return
 	_last += 1
 	_last_world = params.get("world", _last_world)
