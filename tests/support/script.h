@@ -15,7 +15,9 @@
 
 #define FM_SCRIPT_TICKS        120u
 #define FM_SCRIPT_COMMANDS_MAX 16u // before one tick
-#define FM_SCRIPT_AGENTS_MAX   96u // alive at a time
+#define FM_SCRIPT_AGENTS_MAX   96u // that are given commands
+// Alive: where those that were to die are refused, others are born all the same.
+#define FM_SCRIPT_LOOKS_MAX (FM_SCRIPT_AGENTS_MAX + 3 * FM_SCRIPT_TICKS)
 
 typedef struct fm_script_step {
     fm_command commands[FM_SCRIPT_COMMANDS_MAX];

@@ -30,8 +30,8 @@ static bool fits_nowhere(const fm_view *view)
 
 static void check_agents_stand_free(const fm_world *world)
 {
-    fm_agent_look looks[FM_SCRIPT_AGENTS_MAX];
-    uint32_t count = fm_world_agents_in_view(world, FM_ALL_TEAMS, looks, FM_SCRIPT_AGENTS_MAX);
+    fm_agent_look looks[FM_SCRIPT_LOOKS_MAX];
+    uint32_t count = fm_world_agents_in_view(world, FM_ALL_TEAMS, looks, FM_SCRIPT_LOOKS_MAX);
     for (uint32_t i = 0; i < count; i++) {
         const fm_view *truth = fm_world_class_view(world, FM_ALL_TEAMS, looks[i].class_index);
         // Where a cell holds one unit, there may be no room to be pushed out to.
@@ -43,8 +43,8 @@ static void check_agents_stand_free(const fm_world *world)
 static void check_nobody_shares_a_cell(const fm_world *world)
 {
     static uint8_t held[FM_SIDE_MAX * FM_SIDE_MAX];
-    fm_agent_look looks[FM_SCRIPT_AGENTS_MAX];
-    uint32_t count = fm_world_agents_in_view(world, FM_ALL_TEAMS, looks, FM_SCRIPT_AGENTS_MAX);
+    fm_agent_look looks[FM_SCRIPT_LOOKS_MAX];
+    uint32_t count = fm_world_agents_in_view(world, FM_ALL_TEAMS, looks, FM_SCRIPT_LOOKS_MAX);
     for (uint32_t clean = 0; fm_script_is_exclusive(world) && clean < 2; clean++) {
         for (uint32_t i = 0; i < count; i++) {
             uint32_t size = fm_world_rules_get(world)->classes[looks[i].class_index].size;

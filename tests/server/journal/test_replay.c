@@ -237,9 +237,9 @@ static struct sight look(fm_replay *replay)
                           .expansions = counts.expansions,
                           .moves = counts.moves};
     fm_world *world = fm_replay_world(replay);
-    fm_agent_look looks[FM_SCRIPT_AGENTS_MAX];
+    fm_agent_look looks[FM_SCRIPT_LOOKS_MAX];
     assert_int_equal(fm_world_watch(world, FM_ALL_TEAMS, true), FM_OK);
-    uint32_t count = fm_world_agents_in_view(world, FM_ALL_TEAMS, looks, FM_SCRIPT_AGENTS_MAX);
+    uint32_t count = fm_world_agents_in_view(world, FM_ALL_TEAMS, looks, FM_SCRIPT_LOOKS_MAX);
     for (uint32_t i = 0; i < count; i++) {
         fm_agent_report report;
         assert_int_equal(fm_world_inspect(world, looks[i].id, &report), FM_OK);
@@ -653,8 +653,8 @@ static void test_another_planner(void **state)
         fm_tick_run(world, NULL, 20000, NULL, &report);
     }
     assert_int_equal(fm_world_watch(world, FM_ALL_TEAMS, true), FM_OK);
-    fm_agent_look looks[FM_SCRIPT_AGENTS_MAX];
-    uint32_t count = fm_world_agents_in_view(world, FM_ALL_TEAMS, looks, FM_SCRIPT_AGENTS_MAX);
+    fm_agent_look looks[FM_SCRIPT_LOOKS_MAX];
+    uint32_t count = fm_world_agents_in_view(world, FM_ALL_TEAMS, looks, FM_SCRIPT_LOOKS_MAX);
     for (uint32_t i = 0; i < count; i++) {
         fm_agent_report report;
         assert_int_equal(fm_world_describe(world, looks[i].id, &report), FM_OK);
