@@ -3,6 +3,7 @@
 #include "core/crowd/crowd.h"
 
 #include "core/crowd/busy.h"
+#include "core/crowd/bypass.h"
 #include "core/crowd/escort.h"
 #include "core/crowd/jam.h"
 #include "core/crowd/lanes.h"
@@ -43,6 +44,7 @@ void fm_crowd_fini(fm_world *world)
     fm_jam_drop_all(world);
     fm_lanes_drop_all(world);
     fm_busy_fini(world);
+    fm_bypass_fini(world);
     fm_occupancy_destroy(world->crowd.occupancy);
 }
 
@@ -399,6 +401,7 @@ uint64_t fm_crowd_move(fm_world *world, fm_workers *workers, uint64_t work)
 {
     uint32_t words = fm_mark_words(world);
     fm_lanes_attend(world);
+    fm_bypass_attend(world);
     uint64_t used = fm_jam_attend(world, workers, work);
     struct resolution resolution = {.world = world};
     resolution.turns = fm_turns_list(world, fm_workers_count(workers) > 1);

@@ -511,6 +511,13 @@ static bool auto_is_walking(const void *self)
            a->search.ops->is_walking(a->search.self);
 }
 
+static bool auto_go_via(void *self, fm_cell start, const fm_cell *turns, uint32_t count)
+{
+    struct automatic *a = self;
+    return start == a->start && auto_is_walking(a) &&
+           a->search.ops->go_via(a->search.self, start, turns, count);
+}
+
 static void auto_fetch(const void *self, uint32_t depth)
 {
     const struct automatic *a = self;
@@ -612,6 +619,7 @@ const fm_planner_ops fm_auto = {
     .bytes = auto_bytes,
     .is_walking = auto_is_walking,
     .walk = auto_walk,
+    .go_via = auto_go_via,
     .fetch = auto_fetch,
     .settle = auto_settle,
     .save = auto_save,

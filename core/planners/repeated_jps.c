@@ -46,6 +46,7 @@
 #define REJOINED_MAX   16u // then the next push makes it search
 #define REPLAN_STEPS   4u  // between two searches for walls that are farther than NEAR_STEPS
 #define NEAR_STEPS     3u
+#define VIA_STEPS      4u // before the cell of go_via() a path counts as broken farther ahead
 // How steps off the path are ranked, see jps_distances().
 #define LINES_NEAR   4u  // of the path, on which a cell is looked for
 #define TURN_STEPS   8u  // to turns that the path leads to by two neighbouring directions
@@ -69,6 +70,7 @@ struct jps {
     uint32_t turn_count, turn_capacity;
     uint32_t ahead;    // the first turn that the agent has not reached yet
     bool rejoin;       // fm_planner_options.rejoin
+    fm_cell via;       // where the path leads first, see jps_go_via(); FM_CELL_NONE: to the goal
     uint32_t rejoined; // times since the path was planned
     uint32_t walked;   // steps since then, by walk()
     uint32_t broken;   // steps from `start` to one that is known to be illegal; 0: none is
@@ -355,9 +357,33 @@ static bool begin(struct jps *p, fm_scratch *scratch)
     if (p->search == NULL) {
         return false;
     }
-    fm_jump_search_begin(p->search, p->view, p->start, p->goal, FM_COST_INFINITE);
+    fm_cell to = p->via != FM_CELL_NONE ? p->via : p->goal;
+    fm_jump_search_begin(p->search, p->view, p->start, to, FM_COST_INFINITE);
     p->begun = true;
     return true;
+}
+
+// Room for a new path; what is left of the old one is lost. False when out of memory: it stays.
+static bool reserve_turns(struct jps *p, uint32_t count)
+{
+    if (count <= p->turn_capacity) {
+        return true;
+    }
+    fm_cell *turns = fm_memory_allocate(p->memory, count * sizeof *turns);
+    if (turns == NULL) {
+        return false;
+    }
+    fm_memory_release(p->memory, p->turns, p->turn_capacity * sizeof *p->turns);
+    p->turns = turns;
+    p->turn_capacity = count;
+    return true;
+}
+
+static void begin_path(struct jps *p, uint32_t spare, uint32_t count)
+{
+    p->turn_count = count;
+    p->ahead = spare + 1;
+    p->rejoined = p->walked = p->broken = 0;
 }
 
 static fm_plan_state take_path(struct jps *p)
@@ -367,20 +393,12 @@ static fm_plan_state take_path(struct jps *p)
     uint32_t count =
         fm_jump_search_turns(p->search, room > 0 ? p->turns + spare : NULL, room) + spare;
     if (count > p->turn_capacity) {
-        fm_cell *turns = fm_memory_allocate(p->memory, count * sizeof *turns);
-        if (turns == NULL) {
+        if (!reserve_turns(p, count)) {
             return FM_PLAN_EXHAUSTED;
         }
-        fm_memory_release(p->memory, p->turns, p->turn_capacity * sizeof *p->turns);
-        p->turns = turns;
-        p->turn_capacity = count;
         fm_jump_search_turns(p->search, p->turns + spare, count - spare);
     }
-    p->turn_count = count;
-    p->ahead = spare + 1;
-    p->rejoined = 0;
-    p->walked = 0;
-    p->broken = 0;
+    begin_path(p, spare, count);
     return FM_PLAN_FOUND;
 }
 
@@ -407,6 +425,11 @@ static fm_plan_state search_goal(struct jps *p, fm_work *work)
     case FM_JUMP_FOUND:
         return take_path(p);
     case FM_JUMP_UNREACHABLE:
+        if (p->via != FM_CELL_NONE) { // a wall was seen on the way
+            p->via = FM_CELL_NONE;
+            fm_jump_search_begin(p->search, p->view, p->start, p->goal, FM_COST_INFINITE);
+            return FM_PLAN_RUNNING;
+        }
         break;
     case FM_JUMP_EXHAUSTED:
         return FM_PLAN_EXHAUSTED;
@@ -433,6 +456,7 @@ static fm_status jps_init(void *self, const fm_view *view, const fm_planner_opti
                       .start = FM_CELL_NONE,
                       .pushed_to = FM_CELL_NONE,
                       .goal = goal,
+                      .via = FM_CELL_NONE,
                       .rejoin = options->rejoin,
                       .nearest = FM_CELL_NONE,
                       .state = FM_PLAN_RUNNING};
@@ -452,13 +476,16 @@ static void jps_set_goal(void *self, fm_cell goal, fm_slab *slab)
     (void)slab;
     struct jps *p = self;
     p->goal = goal;
+    p->via = FM_CELL_NONE;
     restart(p);
 }
 
 static void jps_forget(void *self, fm_slab *slab)
 {
     (void)slab;
-    restart(self);
+    struct jps *p = self;
+    p->via = FM_CELL_NONE;
+    restart(p);
 }
 
 static void jps_set_starts(void *self, const fm_cell *cells, uint32_t count)
@@ -705,6 +732,19 @@ static bool jps_is_walking(const void *self)
     return p->state == FM_PLAN_FOUND && !p->begun;
 }
 
+static bool jps_go_via(void *self, fm_cell start, const fm_cell *turns, uint32_t count)
+{
+    struct jps *p = self;
+    uint32_t spare = p->rejoin ? TURNS_SPARE : 0;
+    if (start != p->start || !jps_is_walking(p) || !reserve_turns(p, count + spare)) {
+        return false;
+    }
+    memcpy(p->turns + spare, turns, count * sizeof *turns);
+    begin_path(p, spare, count + spare);
+    p->via = turns[count - 1];
+    return true;
+}
+
 static void jps_fetch(const void *self, uint32_t depth)
 {
     const struct jps *p = self;
@@ -727,6 +767,10 @@ static fm_plan_state jps_walk(void *self, fm_cell start, uint32_t steps)
     if (!has_path(p)) {
         return p->state;
     }
+    if (p->via != FM_CELL_NONE && fm_turn_steps(start, p->via) <= VIA_STEPS) {
+        p->via = FM_CELL_NONE;
+        p->state = FM_PLAN_PARTIAL;
+    }
     uint32_t distance = find_break(p, steps);
     p->broken = distance != 0 ? distance : p->broken;
     if (distance == 1) {
@@ -746,7 +790,8 @@ static bool jps_settle(void *self, fm_slab *slab)
     (void)slab;
     struct jps *p = self;
     p->walked = 0;
-    return p->state == FM_PLAN_FOUND && !p->begun && p->broken == 0 && p->ahead < p->turn_count;
+    return p->state == FM_PLAN_FOUND && p->via == FM_CELL_NONE && !p->begun && p->broken == 0 &&
+           p->ahead < p->turn_count;
 }
 
 // The room before the path that may still be used: each path back takes two turns at most.
@@ -846,6 +891,7 @@ const fm_planner_ops fm_repeated_jps = {
     .bytes = jps_bytes,
     .is_walking = jps_is_walking,
     .walk = jps_walk,
+    .go_via = jps_go_via,
     .fetch = jps_fetch,
     .settle = jps_settle,
     .save = jps_save,

@@ -287,6 +287,13 @@ struct fm_planner_ops {
     bool (*is_walking)(const void *self);
     fm_plan_state (*walk)(void *self, fm_cell start, uint32_t steps);
 
+    // The agent, which stands on `start` and is walking, goes on to another cell first, from where
+    // it plans on to its goal: along a path of `count` turning points, 2 at least, whose first is
+    // `start`, whose last is that cell, and whose steps are legal. If it is pushed off that path it
+    // still goes there, until there is another goal. path() and distances() lead there meanwhile.
+    // Returns whether it does; false also when out of memory. May be NULL.
+    bool (*go_via)(void *self, fm_cell start, const fm_cell *turns, uint32_t count);
+
     // Prefetches what walk() and next_step() will read beyond `self`, which was prefetched already:
     // with depth 0 what `self` points to, with depth 1, after that, what that points to. Changes
     // nothing. May be NULL.

@@ -9,6 +9,7 @@ struct fm_mover;
 struct fm_pibt_frame;
 struct fm_free_places;
 struct fm_islands;
+struct fm_press;
 struct fm_turns_part;
 
 // With FM_OCCUPANCY_EXCLUSIVE: who stands where, and room for the move stage to decide who goes
@@ -25,6 +26,7 @@ struct fm_world_crowd {
     uint64_t jam_debt; // work that was done beyond what a tick allowed
     uint64_t *turns;   // twice as many: see turns.c
     struct fm_islands *islands;
+    struct fm_press *press; // of bypass.c; NULL before it is needed
     struct fm_turns_part *turn_parts;
     uint32_t undivided_ticks; // turns are not divided for so long; only time depends on it
     uint32_t mover_capacity, frame_capacity, turn_capacity, turn_part_capacity;

@@ -1,0 +1,215 @@
+// core/crowd/test_bypass.c: ways round a press (core/crowd/bypass.h).
+//
+// Method: a crowd before a wall with a gap of two cells, and open ground beside the wall, with the
+// checks of crowd.h after every tick; distances with tolls (press.h) in the same scene; a planner
+// that is told to go by way of a cell.
+
+#include "tests/support/crowd.h"
+
+#include "core/commands/create.h"
+#include "core/crowd/press.h"
+#include "core/planners/catalogue.h"
+#include "core/planners/repeated_jps.h"
+#include "core/saves/settle.h"
+#include "core/world/world_classes.h"
+
+static crowd stage;
+
+#define WIDTH     90u
+#define HEIGHT    44u
+#define WALL_X    40u
+#define OPEN_END  12u // rows beside the wall
+#define GAP_Y     26u
+#define GAP       2u
+#define SIDE      20u // units in a row
+#define UNITS     (SIDE * SIDE)
+#define TICKS_MAX 400u
+
+static bool is_wall(uint32_t x, uint32_t y, bool has_way_round)
+{
+    bool is_open = (has_way_round && y < OPEN_END) || (y >= GAP_Y && y < GAP_Y + GAP);
+    return x >= WALL_X && x < WALL_X + 2 && !is_open;
+}
+
+// A square of units west of the wall, with goals in the same square east of it.
+static void begin(const char *planner, bool has_way_round)
+{
+    fm_world_rules rules = crowd_rules();
+    assert_int_equal(fm_planner_spec_parse(planner, &rules.planner, NULL, 0), FM_OK);
+    rules.omniscient = true;
+    fm_grid *grid;
+    assert_int_equal(fm_grid_create(WIDTH, HEIGHT, &fm_memory_libc, &grid), FM_OK);
+    for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
+        if (is_wall(i % WIDTH, i / WIDTH, has_way_round)) {
+            fm_grid_set(grid, fm_cell_at(i % WIDTH, i / WIDTH), FM_TERRAIN_WALL, FM_COST_FLOOR);
+        }
+    }
+    crowd_init(&stage, &rules, grid);
+    uint32_t team = crowd_team(&stage);
+    for (uint32_t i = 0; i < UNITS; i++) {
+        uint32_t x = 12 + i % SIDE, y = 18 + i / SIDE;
+        uint32_t unit = crowd_spawn_at(&stage, team, fm_cell_at(x, y));
+        crowd_order(&stage, unit, fm_cell_at(x + WALL_X + 2, y), FM_UNREACHABLE_FAIL);
+    }
+}
+
+// Without rule 16 of core/crowd/README.md it takes 230 ticks.
+static void a_crowd_goes_round_a_press(void **state)
+{
+    (void)state;
+    static const char *const planners[] = {"auto", "repeated-jps"};
+    for (uint32_t i = 0; i < FM_COUNT_OF(planners); i++) {
+        begin(planners[i], true);
+        uint32_t ticks = crowd_run(&stage, UNITS, TICKS_MAX);
+        print_message("%s: %u units, a gap of %u cells and a way round: %u ticks\n", planners[i],
+                      UNITS, GAP, ticks);
+        assert_int_equal(stage.ended[FM_END_ARRIVED], UNITS);
+        assert_true(ticks <= 185);
+        crowd_fini(&stage);
+    }
+}
+
+// Where there is no other way nobody is sent anywhere: 248 ticks without that rule.
+static void the_only_way_is_kept_to(void **state)
+{
+    (void)state;
+    begin("auto", false);
+    uint32_t ticks = crowd_run(&stage, UNITS, TICKS_MAX);
+    print_message("no way round: %u ticks\n", ticks);
+    assert_int_equal(stage.ended[FM_END_ARRIVED], UNITS);
+    assert_true(ticks <= 260);
+    crowd_fini(&stage);
+}
+
+// Units with D* Lite are told nothing. Tolls are where they stand before the gap, and the way from
+// the back leads to a cell beside the wall, from where nobody is in the way.
+static void the_way_from_the_back_leads_round(void **state)
+{
+    (void)state;
+    begin("dstar-lite", true);
+    for (uint32_t tick = 0; tick < 60; tick++) {
+        crowd_tick(&stage, NULL);
+    }
+    fm_press *press = fm_press_create(&fm_memory_libc, WIDTH, HEIGHT);
+    assert_non_null(press);
+    assert_true(fm_press_sample(press, stage.world, 1) >= FM_PRESSED_LEAST);
+    fm_cell end = fm_cell_at(WALL_X + 8, GAP_Y + 1), back = fm_cell_at(WALL_X - 13, GAP_Y - 4);
+    assert_true(fm_press_toll(press, fm_cell_at(WALL_X - 6, GAP_Y)) > 0);
+    assert_int_equal(fm_press_toll(press, fm_cell_at(WALL_X - 6, 2)), 0);
+    const fm_view *view = fm_world_truth(stage.world, 0);
+    fm_press_measure(press, view, end, back);
+    assert_int_equal(fm_press_distance(press, end), 0);
+    assert_int_equal(fm_press_distance(press, end + fm_cell_at(3, 0)), 30);
+    assert_int_equal(fm_press_distance(press, fm_cell_at(WALL_X, GAP_Y - 1)), FM_PRESS_FAR);
+    assert_in_range(fm_press_distance(press, back), 300, 600); // 225 through the gap, without tolls
+    fm_cell cells[256];
+    uint32_t count = fm_press_way(press, view, back, cells, 256);
+    assert_true(count > 2);
+    assert_int_equal(cells[0], back);
+    for (uint32_t i = 1; i < count; i++) {
+        uint32_t d = fm_cell_direction(cells[i - 1], cells[i]);
+        assert_true(fm_view_moves(view, cells[i - 1]) >> d & 1);
+    }
+    assert_true(fm_cell_y(cells[count - 1]) < GAP_Y - 4);
+    assert_int_equal(fm_press_toll(press, cells[count - 1]), 0);
+    assert_int_equal(fm_press_way(press, view, back, cells, 2), 0); // too little room
+    fm_press_destroy(press, &fm_memory_libc);
+    crowd_fini(&stage);
+}
+
+static void workers_tell_the_same(void **state)
+{
+    (void)state;
+    static uint64_t digests[TICKS_MAX];
+    static const uint32_t worker_counts[] = {1, 2, 3, 8};
+    for (uint32_t i = 0; i < FM_COUNT_OF(worker_counts); i++) {
+        begin("auto", true);
+        fm_workers *workers;
+        assert_int_equal(fm_workers_create(worker_counts[i], &workers), FM_OK);
+        for (uint32_t tick = 0; tick < TICKS_MAX && stage.ended_count < UNITS; tick++) {
+            crowd_tick(&stage, workers);
+            uint64_t digest = fm_world_digest(stage.world);
+            assert_true(i == 0 || digest == digests[tick]);
+            digests[tick] = digest;
+        }
+        assert_int_equal(stage.ended[FM_END_ARRIVED], UNITS);
+        fm_workers_destroy(workers);
+        crowd_fini(&stage);
+    }
+}
+
+// Settling ends ways that units were told: a world that goes on and one that was loaded from its
+// file decide alike.
+static void a_saved_world_goes_on_alike(void **state)
+{
+    (void)state;
+    begin("auto", true);
+    for (uint32_t tick = 0; tick < 60; tick++) {
+        crowd_tick(&stage, NULL);
+    }
+    fm_world_settle(stage.world);
+    fm_world *copy = crowd_copy(&stage);
+    for (uint32_t tick = 0; tick < TICKS_MAX && stage.ended_count < UNITS; tick++) {
+        fm_tick_report report;
+        crowd_tick(&stage, NULL);
+        fm_tick_run(copy, NULL, 1u << 30, NULL, &report);
+        assert_int_equal(fm_world_digest(stage.world), report.record.digest);
+    }
+    assert_int_equal(stage.ended[FM_END_ARRIVED], UNITS);
+    fm_world_destroy(copy);
+    crowd_fini(&stage);
+}
+
+static fm_plan_state finish(void *planner)
+{
+    fm_work work = {.expansions_max = 10000};
+    return fm_repeated_jps.advance(planner, &work);
+}
+
+// It goes there, also when it is pushed off its path, and then to its goal.
+static void a_planner_goes_by_way_of_a_cell(void **state)
+{
+    (void)state;
+    begin("auto", true);
+    const fm_view *view = fm_world_truth(stage.world, 0);
+    const fm_planner_ops *ops = &fm_repeated_jps;
+    fm_planner_options options = {.rejoin = true};
+    fm_cell start = fm_cell_at(30, 20), via = fm_cell_at(40, 6), goal = fm_cell_at(60, 20);
+    void *planner = calloc(1, ops->size);
+    assert_non_null(planner);
+    assert_int_equal(ops->init(planner, view, &options, &fm_memory_libc, goal), FM_OK);
+    ops->set_starts(planner, &start, 1);
+    assert_int_equal(finish(planner), FM_PLAN_FOUND);
+    const fm_cell turns[] = {start, fm_cell_at(30, 16), via};
+    assert_false(ops->go_via(planner, fm_cell_at(31, 20), turns, 3)); // it does not stand there
+    assert_true(ops->go_via(planner, start, turns, 3));
+    assert_int_equal(ops->next_step(planner, start), fm_cell_at(30, 19));
+    fm_cell cell = fm_cell_at(20, 30); // far off
+    bool was_there = false;
+    for (uint32_t steps = 0; steps < 100 && cell != goal; steps++) {
+        if (ops->walk(planner, cell, 8) != FM_PLAN_FOUND) {
+            assert_int_equal(finish(planner), FM_PLAN_FOUND);
+        }
+        cell = ops->next_step(planner, cell);
+        assert_int_not_equal(cell, FM_CELL_NONE);
+        was_there = was_there || fm_cell_dy(cell, via) <= 4;
+    }
+    assert_true(was_there);
+    assert_int_equal(cell, goal);
+    ops->fini(planner, NULL);
+    free(planner);
+    crowd_fini(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_crowd_goes_round_a_press),
+        cmocka_unit_test(the_only_way_is_kept_to),
+        cmocka_unit_test(the_way_from_the_back_leads_round),
+        cmocka_unit_test(workers_tell_the_same),
+        cmocka_unit_test(a_saved_world_goes_on_alike),
+        cmocka_unit_test(a_planner_goes_by_way_of_a_cell),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
