@@ -2,6 +2,7 @@
 
 #include "core/crowd/press.h"
 
+#include "core/base/heap.h"
 #include "core/map/occupancy.h"
 #include "core/world/agent.h"
 #include "core/world/team.h"
@@ -40,9 +41,8 @@ struct fm_press {
     fm_cell from;
     struct field tolled, free;
     bool has_free; // `free` was found for these
-    uint32_t heap_count;
-    uint32_t heap[FM_PRESS_CELLS];   // cells of the window, the nearest first
-    uint32_t places[FM_PRESS_CELLS]; // 1 + place in the heap; 0: none
+    fm_heap heap;  // cells of the window by distance, then number; has room for all
+    uint32_t places[FM_PRESS_CELLS]; // of the heap
 };
 
 fm_press *fm_press_create(const fm_memory *memory, uint32_t width, uint32_t height)
@@ -55,7 +55,9 @@ fm_press *fm_press_create(const fm_memory *memory, uint32_t width, uint32_t heig
     press->rows = (height + BLOCK - 1) / BLOCK;
     size_t count = (size_t)press->columns * press->rows;
     press->blocks = fm_memory_allocate_zeroed(memory, count, sizeof *press->blocks);
-    if (press->blocks == NULL) {
+    fm_heap_init(&press->heap, memory);
+    if (press->blocks == NULL ||
+        !FM_RESERVE_FROM(memory, press->heap.entries, press->heap.capacity, FM_PRESS_CELLS)) {
         fm_press_destroy(press, memory);
         return NULL;
     }
@@ -66,7 +68,9 @@ void fm_press_destroy(fm_press *press, const fm_memory *memory)
 {
     if (press != NULL) {
         size_t count = (size_t)press->columns * press->rows;
-        fm_memory_release(memory, press->blocks, count * sizeof *press->blocks);
+        fm_heap_fini(&press->heap);
+        fm_memory_release(memory, press->blocks,
+                          press->blocks == NULL ? 0 : count * sizeof *press->blocks);
         fm_memory_release(memory, press, sizeof *press);
     }
 }
@@ -151,46 +155,24 @@ static fm_cell cell_of(const fm_press *press, uint32_t i)
                       press->y + i / FM_PRESS_SIDE - FM_PRESS_REACH);
 }
 
-static bool is_before(const struct field *field, uint32_t a, uint32_t b)
+static uint32_t *place_of(const void *context, uint32_t i)
 {
-    return field->distances[a] != field->distances[b] ? field->distances[a] < field->distances[b]
-                                                      : a < b;
-}
-
-static void put(fm_press *press, uint32_t place, uint32_t i)
-{
-    press->heap[place] = i;
-    press->places[i] = place + 1;
+    fm_press *press = (fm_press *)(uintptr_t)context;
+    return &press->places[i];
 }
 
 // Queues a cell, or moves it up.
 static void raise(fm_press *press, const struct field *field, uint32_t i)
 {
-    uint32_t place = press->places[i] != 0 ? press->places[i] - 1 : press->heap_count++;
-    for (; place > 0 && is_before(field, i, press->heap[(place - 1) / 2]);
-         place = (place - 1) / 2) {
-        put(press, place, press->heap[(place - 1) / 2]);
-    }
-    put(press, place, i);
+    uint64_t key = (uint64_t)field->distances[i] << 32 | i;
+    bool has_room = fm_heap_set(&press->heap, key, i, place_of, press);
+    FM_ASSERT(has_room);
 }
 
-static uint32_t take(fm_press *press, const struct field *field)
+static uint32_t take(fm_press *press)
 {
-    uint32_t top = press->heap[0], last = press->heap[--press->heap_count], place = 0;
-    press->places[top] = 0;
-    for (uint32_t child = 1; child < press->heap_count; child = 2 * place + 1) {
-        bool is_right = child + 1 < press->heap_count &&
-                        is_before(field, press->heap[child + 1], press->heap[child]);
-        child += is_right;
-        if (!is_before(field, press->heap[child], last)) {
-            break;
-        }
-        put(press, place, press->heap[child]);
-        place = child;
-    }
-    if (top != last) {
-        put(press, place, last);
-    }
+    uint32_t top = press->heap.entries[0].ref;
+    fm_heap_remove(&press->heap, top, place_of, press);
     return top;
 }
 
@@ -217,12 +199,12 @@ static void search(fm_press *press, struct field *field, const fm_view *view, fm
     uint32_t bound = UINT32_MAX, begin = index_of(press, end), last = index_of(press, from);
     memset(field->distances, 0xff, sizeof field->distances);
     memset(press->places, 0, sizeof press->places);
-    press->heap_count = 0;
+    press->heap.count = 0;
     field->distances[begin] = 0;
     field->steps[begin] = NO_STEP;
     raise(press, field, begin);
-    while (press->heap_count > 0) {
-        uint32_t i = take(press, field);
+    while (press->heap.count > 0) {
+        uint32_t i = take(press);
         if (field->distances[i] > bound) {
             break;
         }

@@ -18,7 +18,8 @@
 
 typedef struct fm_press fm_press;
 
-/// For maps of up to so many cells. NULL: out of memory.
+/// For a map of so many cells from side to side. The caller's, for fm_press_destroy() with the same
+/// memory. NULL: out of memory.
 fm_press *fm_press_create(const fm_memory *memory, uint32_t width, uint32_t height);
 
 /// NULL is allowed.
@@ -36,7 +37,7 @@ uint32_t fm_press_toll(const fm_press *press, fm_cell cell);
 /// farther away, inside the window.
 void fm_press_measure(fm_press *press, const fm_view *view, fm_cell end, fm_cell from);
 
-/// Distance to the end with tolls. FM_PRESS_FAR: not known.
+/// Distance to the end with tolls, in costs of the view. FM_PRESS_FAR: not known.
 uint32_t fm_press_distance(const fm_press *press, fm_cell cell);
 
 /// The first cells of the way by these distances, up to one from where the shortest way without
