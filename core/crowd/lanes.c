@@ -200,7 +200,7 @@ const fm_passage *fm_lanes_open(const fm_world *world, uint32_t team, uint32_t n
 uint32_t fm_lanes_precedence(const fm_world *world, const struct fm_agent *agent,
                              const fm_passage *passage, uint32_t direction, fm_cell goal)
 {
-    if (passage->teams_meet || fm_passage_contains(passage, agent->cell)) {
+    if (passage->teams_meet) {
         return 0;
     }
     const fm_view *view = fm_world_class_view(world, agent->team, agent->class_index);
