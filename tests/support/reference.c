@@ -96,3 +96,19 @@ void reference_fini(reference *costs)
     free(costs->cost);
     costs->cost = NULL;
 }
+
+bool reference_is_nearest(const fm_view *view, fm_cell start, fm_cell goal, fm_cell nearest,
+                          bool is_cheapest)
+{
+    reference costs = reference_measure(view, start);
+    uint32_t h = fm_view_distance(view, nearest, goal), least = reference_cost(&costs, nearest);
+    bool is_nearest = least < FM_COST_INFINITE;
+    for (uint32_t i = 0; i < view->width * view->height; i++) {
+        fm_cell cell = fm_cell_at(i % view->width, i / view->width);
+        uint32_t cost = reference_cost(&costs, cell), cell_h = fm_view_distance(view, cell, goal);
+        bool is_better = cell_h < h || (cell_h == h && is_cheapest && cost < least);
+        is_nearest = is_nearest && (cost >= FM_COST_INFINITE || !is_better);
+    }
+    reference_fini(&costs);
+    return is_nearest;
+}

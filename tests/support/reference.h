@@ -31,3 +31,8 @@ static inline uint32_t reference_cost(const reference *costs, fm_cell cell)
 {
     return costs->cost[(size_t)fm_cell_y(cell) * costs->width + fm_cell_x(cell)];
 }
+
+/// Whether `nearest` can be reached from `start`, and no such cell is nearer to the goal by
+/// fm_view_distance(); with `is_cheapest`, nor as near and cheaper to reach.
+bool reference_is_nearest(const fm_view *view, fm_cell start, fm_cell goal, fm_cell nearest,
+                          bool is_cheapest);

@@ -220,16 +220,7 @@ static void check_nearest(struct game *game, fm_cell start)
     if (nearest == FM_CELL_NONE) {
         return;
     }
-    const fm_view *view = &game->world.view;
-    reference costs = reference_measure(view, start);
-    CHECK(game, reference_cost(&costs, nearest) < FM_COST_INFINITE);
-    uint32_t h = fm_view_distance(view, nearest, game->planner.goal);
-    for (uint32_t i = 0; i < view->width * view->height; i++) {
-        fm_cell cell = fm_cell_at(i % view->width, i / view->width);
-        CHECK(game, reference_cost(&costs, cell) >= FM_COST_INFINITE ||
-                        fm_view_distance(view, cell, game->planner.goal) >= h);
-    }
-    reference_fini(&costs);
+    CHECK(game, reference_is_nearest(&game->world.view, start, game->planner.goal, nearest, false));
 }
 
 // Of a planner that knows everything.

@@ -114,21 +114,8 @@ static void check_nearest(struct play *play, fm_cell start, bool was_pushed)
     if (nearest == FM_CELL_NONE) {
         return;
     }
-    const fm_view *view = &play->world.view;
-    reference from_start = reference_measure(view, start);
-    CHECK(play, reference_cost(&from_start, nearest) < FM_COST_INFINITE);
-    uint32_t h = fm_view_distance(view, nearest, play->planner.goal);
-    for (uint32_t y = 0; y < view->height; y++) {
-        for (uint32_t x = 0; x < view->width; x++) {
-            fm_cell cell = fm_cell_at(x, y);
-            uint32_t cost = reference_cost(&from_start, cell);
-            uint32_t cell_h = fm_view_distance(view, cell, play->planner.goal);
-            bool better = cell_h < h || (cell_h == h && !was_pushed &&
-                                         cost < reference_cost(&from_start, nearest));
-            CHECK(play, cost >= FM_COST_INFINITE || !better);
-        }
-    }
-    reference_fini(&from_start);
+    CHECK(play,
+          reference_is_nearest(&play->world.view, start, play->planner.goal, nearest, !was_pushed));
 }
 
 static void check_answer(struct play *play, uint32_t i)
