@@ -9,7 +9,7 @@ static const char grant[] = "admin aaaaaaaaaaaaaaaa\n";
 
 struct scene scene;
 
-void make_map(void)
+static void make_map(void)
 {
     int size = snprintf(scene.map, sizeof scene.map, "type octile\nheight %u\nwidth %u\nmap\n",
                         SIDE, SIDE);
@@ -19,6 +19,14 @@ void make_map(void)
         size += (int)SIDE + 1;
     }
     scene.map_size = (size_t)size;
+}
+
+int set_up_scene(void **state)
+{
+    (void)state;
+    fm_log_start(&(fm_log_options){.level = FM_LOG_ERROR, .file = -1});
+    make_map();
+    return 0;
 }
 
 void make_config(void)

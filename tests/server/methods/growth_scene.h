@@ -1,4 +1,5 @@
-// tests/server/methods/growth_scene.h: the servers, worlds and units of test_method_growth.c.
+// tests/server/methods/growth_scene.h: the servers, worlds and units of test_method_growth.c and
+// test_session_growth.c.
 //
 // A deed prepares a server and then sends requests; the number of things in them grows with
 // scene.scale.
@@ -33,8 +34,8 @@ struct scene {
 
 extern struct scene scene;
 
-/// Writes scene.map. Once.
-void make_map(void);
+/// Of the group of tests: logs errors only, and writes scene.map.
+int set_up_scene(void **state);
 
 /// Fills in scene.config with its defaults. Call it before each deed.
 void make_config(void);

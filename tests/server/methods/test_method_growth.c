@@ -466,18 +466,11 @@ static void every_method_is_asked(void **state)
         }
     }
 }
-static int set_up(void **state)
-{
-    (void)state;
-    fm_log_start(&(fm_log_options){.level = FM_LOG_ERROR, .file = -1});
-    make_map();
-    return 0;
-}
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_is_asked),
         cmocka_unit_test(every_method_grows_with_what_it_names),
     };
-    return cmocka_run_group_tests(tests, set_up, NULL);
+    return cmocka_run_group_tests(tests, set_up_scene, NULL);
 }

@@ -287,14 +287,6 @@ static void worlds_are_asked(void **state)
     counted_work_or_skip();
 }
 
-static int set_up(void **state)
-{
-    (void)state;
-    fm_log_start(&(fm_log_options){.level = FM_LOG_ERROR, .file = -1});
-    make_map();
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,5 +299,5 @@ int main(void)
         cmocka_unit_test(turns_of_one),
         cmocka_unit_test(worlds_are_asked),
     };
-    return cmocka_run_group_tests(tests, set_up, NULL);
+    return cmocka_run_group_tests(tests, set_up_scene, NULL);
 }
