@@ -6,6 +6,7 @@
 
 #include "tests/support/crowd.h"
 
+#include "core/commands/apply.h"
 #include "core/commands/create.h"
 #include "core/crowd/press.h"
 #include "core/planners/catalogue.h"
@@ -31,10 +32,20 @@ static bool is_wall(uint32_t x, uint32_t y, bool has_way_round)
     return x >= WALL_X && x < WALL_X + 2 && !is_open;
 }
 
+static fm_cell start_of(uint32_t i)
+{
+    return fm_cell_at(12 + i % SIDE, 18 + i / SIDE);
+}
+
+static fm_cell goal_of(uint32_t i)
+{
+    return start_of(i) + fm_cell_at(WALL_X + 2, 0);
+}
+
 // A square of units west of the wall, with goals in the same square east of it.
 static void begin(const char *planner, bool has_way_round)
 {
-    fm_world_rules rules = crowd_rules();
+    fm_world_rules rules = crowd_rules_of_sizes();
     assert_int_equal(fm_planner_spec_parse(planner, &rules.planner, NULL, 0), FM_OK);
     rules.omniscient = true;
     fm_grid *grid;
@@ -47,9 +58,8 @@ static void begin(const char *planner, bool has_way_round)
     crowd_init(&stage, &rules, grid);
     uint32_t team = crowd_team(&stage);
     for (uint32_t i = 0; i < UNITS; i++) {
-        uint32_t x = 12 + i % SIDE, y = 18 + i / SIDE;
-        uint32_t unit = crowd_spawn_at(&stage, team, fm_cell_at(x, y));
-        crowd_order(&stage, unit, fm_cell_at(x + WALL_X + 2, y), FM_UNREACHABLE_FAIL);
+        uint32_t unit = crowd_spawn_at(&stage, team, start_of(i));
+        crowd_order(&stage, unit, goal_of(i), FM_UNREACHABLE_FAIL);
     }
 }
 
@@ -77,6 +87,44 @@ static void the_only_way_is_kept_to(void **state)
 {
     (void)state;
     all_get_there("auto", false, 260);
+}
+
+// An order that bounds its path says itself which ones it accepts.
+static void who_has_a_bound_is_told_nothing(void **state)
+{
+    (void)state;
+    begin("auto", true);
+    for (uint32_t i = 0; i < UNITS; i++) {
+        fm_cell goal = goal_of(i);
+        fm_command command = {.kind = FM_COMMAND_ORDER,
+                              .agents = &stage.units[i],
+                              .agent_count = 1,
+                              .cells = &goal,
+                              .cell_count = 1,
+                              .order = FM_ORDER_MOVE,
+                              .max_detour = 1000};
+        fm_command_result result = {0};
+        fm_world_apply(stage.world, &command, &result);
+        assert_int_equal(result.status, FM_OK);
+    }
+    assert_true(crowd_run(&stage, 2 * UNITS, TICKS_MAX) > 200); // the first ones are replaced
+    assert_int_equal(stage.ended[FM_END_ARRIVED], UNITS);
+    crowd_fini(&stage);
+}
+
+// In a team with a large unit all make way for each other in turns, and presses are let alone.
+static void a_team_with_large_units_is_told_nothing(void **state)
+{
+    (void)state;
+    begin("auto", true);
+    crowd_spawn(&stage, (fm_command){.team = 1,
+                                     .class_index = 1,
+                                     .cells = &(fm_cell){fm_cell_at(2, 2)},
+                                     .cell_count = 1});
+    uint32_t ticks = crowd_run(&stage, UNITS, TICKS_MAX);
+    print_message("with a large unit: %u ticks\n", ticks);
+    assert_true(ticks > 280); // 241 if those of one cell were told
+    crowd_fini(&stage);
 }
 
 // Units with D* Lite are told nothing. Tolls are where they stand before the gap, and the way from
@@ -204,6 +252,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_crowd_goes_round_a_press),
         cmocka_unit_test(the_only_way_is_kept_to),
+        cmocka_unit_test(who_has_a_bound_is_told_nothing),
+        cmocka_unit_test(a_team_with_large_units_is_told_nothing),
         cmocka_unit_test(the_way_from_the_back_leads_round),
         cmocka_unit_test(workers_tell_the_same),
         cmocka_unit_test(a_saved_world_goes_on_alike),
