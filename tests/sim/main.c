@@ -3,7 +3,7 @@
 //   sim --seed N [--trace]         one seed, in this process
 //   sim --seeds A..B [--jobs N]    each of them in a process of its own
 //   sim --twice A..B               each of them twice: both traces must be the same
-//   sim --bug NAME --seeds A..B    with a bug planted (bugs.h), which some seed must find
+//   sim --bug NAME --seeds A..B    with a bug planted (bugs.h), until a seed finds it
 //   sim --cluster ...              the server is a node of a cluster, with a simulated etcd
 //   sim --cluster --nodes 2 ...    two servers (neighbour.h)
 //   sim --etcd                     that etcd alone: requests are read, answers printed (etcd_ask.h)
@@ -263,8 +263,10 @@ static bool end(struct job *job, sim_result *result)
     return false;
 }
 
-// Processes end in any order; main waits for them in the order of their start.
-static uint32_t run_range(const struct options *options, sim_result *sum)
+// Processes end in any order; main waits for them in the order of their start. With a bug planted
+// no seed begins after one has found it.
+// @return how many failed
+static uint32_t run_range(const struct options *options, sim_result *sum, uint64_t *ran)
 {
     struct job jobs[JOBS_MAX] = {0};
     uint32_t failures = 0;
@@ -279,14 +281,15 @@ static uint32_t run_range(const struct options *options, sim_result *sum)
                 failures++;
             }
         }
-        if (seed <= options->last) {
+        if (seed <= options->last && (failures == 0 || sim_bug_planted == SIM_BUG_NONE)) {
             begin(job, seed);
+            ++*ran;
         }
     }
     return failures;
 }
 
-static uint32_t run_twice(const struct options *options)
+static uint32_t run_twice(const struct options *options, uint64_t *ran)
 {
     uint32_t failures = 0;
     for (uint64_t seed = options->first; seed <= options->last; seed++) {
@@ -303,6 +306,7 @@ static uint32_t run_twice(const struct options *options)
             good = false;
         }
         failures += !good;
+        ++*ran;
     }
     return failures;
 }
@@ -328,8 +332,10 @@ int main(int argc, char **argv)
         print_sums(&result);
         return 0;
     }
-    uint32_t failures = options.twice ? run_twice(&options) : run_range(&options, &result);
-    printf("%" PRIu64 " seeds, %u failed\n", options.last - options.first + 1, failures);
+    uint64_t ran = 0;
+    uint32_t failures =
+        options.twice ? run_twice(&options, &ran) : run_range(&options, &result, &ran);
+    printf("%" PRIu64 " seeds, %u failed\n", ran, failures);
     if (!options.twice) {
         print_sums(&result);
     }
