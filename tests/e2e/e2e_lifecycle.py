@@ -9,7 +9,7 @@ import random
 import signal
 import time
 
-from fogmarch_server import RequestError, Server, run, seed, until
+from fogmarch_server import PATIENCE, RequestError, Server, run, seed, until
 
 MEGABYTE = 1 << 20
 
@@ -188,26 +188,37 @@ def paths_while_the_world_changes():
             assert admin.answer(second)["reason"] == "unreachable"
 
 
+def cells_changed(client, edit):
+    """How many cells an edit changed. None: a tick was late, and there were too many edits since the one before."""
+    try:
+        return client.answer(edit)["changed"]
+    except RequestError as error:
+        if error.name == "limit" and "let the world tick" in error.message:
+            return None
+        raise
+
+
 def destroy_does_not_wait_for_others():
     """What other sessions have asked of the world is refused, not done first; all of it is answered."""
     with Server() as server:
         admin, other = server.connect(), server.connect()
-        world = admin.call("world.create", name="w", generator="open", width=1024, height=1024)["world"]
-        edits = [other.send("terrain.set", world=world, set="free" if i % 2 else "swamp",
-                            rects=[0, 0, 1024, 512]) for i in range(200)]
-        other.answer(edits[0])
-        own = admin.send("terrain.set", world=world, set="blocked", rects=[0, 600, 10, 10])
-        end = admin.send("world.destroy", world=world)
-        assert admin.answer(own)["changed"] == 100, "its own request comes first"
-        admin.answer(end)
-        refused = 0
-        for edit in edits[1:]:
-            try:
-                other.answer(edit)
-            except RequestError as error:
-                assert error.name == "no_world", error
-                refused += 1
-        assert refused > 0
+        refused, until_when = 0, time.monotonic() + PATIENCE
+        while refused == 0:  # on a busy machine all may be done before the end is asked for
+            assert time.monotonic() < until_when, "all is done before the end"
+            world = admin.call("world.create", name="w", generator="open", width=1024, height=1024)["world"]
+            edits = [other.send("terrain.set", world=world, set="free" if i % 2 else "swamp",
+                                rects=[0, 0, 1024, 512]) for i in range(200)]
+            other.answer(edits[0])
+            own = admin.send("terrain.set", world=world, set="blocked", rects=[0, 600, 10, 10])
+            end = admin.send("world.destroy", world=world)
+            assert cells_changed(admin, own) in (100, None), "its own request comes first"
+            admin.answer(end)
+            for edit in edits[1:]:
+                try:
+                    cells_changed(other, edit)
+                except RequestError as error:
+                    assert error.name == "no_world", error
+                    refused += 1
 
 
 run([destroy_does_not_wait_for_others, destroy_while_subscribed, stepping_ends_with_the_world, memory_comes_back, ends_cleanly,
