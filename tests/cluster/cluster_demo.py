@@ -13,7 +13,7 @@ import tempfile
 import uuid
 
 import cluster
-from fogmarch_server import PATIENCE, run
+from fogmarch_server import PATIENCE, run, until
 
 cluster.skip_without_etcd()
 
@@ -39,13 +39,16 @@ def another_server_continues():
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(["bash", DEMO, "--bin", BIN, "--cluster", "3", "--seconds", "6", "--agents", "20"],
                               env={**os.environ, "DEMO_OF_TEST": value, "TMPDIR": folder},
-                              capture_output=True, text=True, timeout=2 * PATIENCE, check=False)
+                              capture_output=True, text=True, timeout=4 * PATIENCE, check=False)
         assert done.returncode == 0, done.stdout + done.stderr
         said = re.search(r"node(\d), which had the world, was killed at tick (\d+); node(\d) continued it", done.stdout)
         assert said and said[1] != said[3] and int(said[2]) > 0, done.stdout
-        assert re.search(rf"demo +node{said[3]} +2  running", done.stdout), done.stdout
+        # Its epoch is 2, or more if the machine was so busy that a lease ended.
+        assert re.search(rf"demo +node{said[3]} +[2-9]  running", done.stdout), done.stdout
         assert "Killed" not in done.stderr, done.stderr
-        assert left(f"DEMO_OF_TEST={value}") == [] and os.listdir(folder) == [], (left(value), os.listdir(folder))
+        word = f"DEMO_OF_TEST={value}"
+        until(lambda: left(word) == [], lambda: f"the end of {left(word)}")
+        assert os.listdir(folder) == [], os.listdir(folder)
 
 
 run([another_server_continues])
