@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,7 +14,7 @@ import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "e2e"))
 
-from fogmarch_server import Client, PATIENCE, RequestError, started, until  # noqa: E402
+from fogmarch_server import CALM, Client, PATIENCE, RequestError, free_ports, started, until  # noqa: E402
 
 ETCD = shutil.which("etcd", path=os.environ.get("PATH", "") + ":/usr/bin:/usr/local/bin")
 
@@ -24,16 +23,6 @@ def skip_without_etcd():
     if ETCD is None:
         print("[ SKIPPED  ] install the Debian package etcd-server")
         sys.exit(77)
-
-
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
 
 
 def folder_in_memory():
@@ -71,14 +60,25 @@ class Etcd:
     def __init__(self, members=1, *flags, machines=None):
         self.flags = flags
         self.machines = machines or [Loopback()] * members
-        self.folder = tempfile.mkdtemp(prefix="fogmarch-etcd-", dir=folder_in_memory())
-        ports = free_ports(2 * members)
-        self.client_ports, self.peer_ports = ports[:members], ports[members:]
         self.processes = [None] * members
-        for index in range(members):
-            self.start(index)
+        while not self.begin():
+            self.close()
         self.endpoints = ",".join(address.removeprefix("http://") for address in self.addresses(self.client_ports))
-        until(lambda: all(self.is_up(index) for index in range(members)), "etcd")
+
+    def begin(self):
+        """Starts all members in a new folder. False: another program has taken one of their ports meanwhile."""
+        self.folder = tempfile.mkdtemp(prefix="fogmarch-etcd-", dir=folder_in_memory())
+        members = range(len(self.processes))
+        ports = free_ports(2 * len(members))
+        self.client_ports, self.peer_ports = ports[:len(members)], ports[len(members):]
+        for index in members:
+            self.start(index)
+        until(lambda: all(self.is_up(index) for index in members) or
+              any(process.poll() is not None for process in self.processes), self.log)
+        if all(process.poll() is None for process in self.processes):
+            return True
+        assert "address already in use" in self.log(1000), self.log()
+        return False
 
     def addresses(self, ports):
         return [f"http://{machine.address}:{port}" for machine, port in zip(self.machines, ports)]
@@ -214,7 +214,7 @@ class Node:
         os.mkdir(self.journals)
         self.flags = ["--cluster-name", "test", "--cluster-node", name,
                       "--cluster-endpoints", etcd.endpoints, "--journal-dir", self.journals,
-                      "--workers", "1", "--grace-s", "1", *flags]
+                      "--workers", "1", "--grace-s", "1", *CALM, *flags]
         self.metrics_port_file = os.path.join(self.folder, "metrics")
         if metrics:
             self.flags += ["--metrics-listen", "127.0.0.1:0", "--metrics-port-file",

@@ -23,11 +23,12 @@ class View:
     def __init__(self, server, world, team, **params):
         self.client = server.connect()
         self.mirror = Mirror()
+        self.world = world
         self.client.call("subscribe", world=world, team=team, **params)
         self.update()
 
     def update(self):
-        self.client.call("ping")
+        self.client.hear_all(self.world)
         for name, params in self.client.notifications:
             self.mirror.apply(name, params)
         self.client.notifications.clear()

@@ -84,7 +84,8 @@ class Server:
         port_file = os.path.join(folder, "port")
         self.log = open(os.path.join(folder, "log"), "w+")
         self.process = subprocess.Popen(
-            [os.path.join(BIN, "fogmarchd"), "--listen", "127.0.0.1:0", "--port-file", port_file, *flags],
+            [os.path.join(BIN, "fogmarchd"), "--listen", "127.0.0.1:0", "--port-file", port_file, "--budget-ms", "10000",
+             *flags],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=clean_environment())
         deadline = time.monotonic() + PATIENCE
         while not (os.path.exists(port_file) and os.path.getsize(port_file) > 0):
@@ -679,11 +680,11 @@ class CliTest(unittest.TestCase):
         self.cli("team")
         self.cli("spawn", "--team", 1, "--count", 5)
         self.cli("order", "move", "60,60", "--team", "all")
-        lines = [json.loads(line) for line in self.cli("watch", "--json", "--seconds", 2.5).splitlines()]
+        lines = [json.loads(line) for line in self.cli("watch", "--json", "--seconds", 4).splitlines()]
         self.assertGreaterEqual(len(lines), 2)
         self.assertEqual(lines[0]["agents"], 5)
         self.assertGreater(lines[-1]["tick"], lines[0]["tick"])
-        self.assertIn("5 agents", self.cli("watch", "--seconds", 1.5, "--team", 1))
+        self.assertIn("5 agents", self.cli("watch", "--seconds", 3, "--team", 1))
         self.refuse(1, "no_team", "watch", "--team", 7, "--seconds", 1)
 
     def watch_on_a_terminal(self, environment, *options):

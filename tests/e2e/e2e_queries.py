@@ -8,7 +8,7 @@ answered for the tick at which it was sent, whatever edits follow it.
 import heapq
 import random
 
-from fogmarch_server import RequestError, Server, run, seed, until
+from fogmarch_server import msgpack, REQUEST, RequestError, Server, run, seed, until
 
 SIDE = 48
 NONE = 2**30 - 1
@@ -289,6 +289,25 @@ def copies_of_the_map_are_few():
         client.call("world.destroy", world=world)
 
 
+def queries_behind_a_step(client, world, count):
+    """Sends them in one piece, so that the step is most likely not over when they come. Returns their outcomes."""
+    requests = [("world.step", {"world": world, "ticks": 1000})]
+    requests += [("path.query", {"world": world, "from": [0, 0], "to": [9, 9]})] * count
+    numbers = range(client.next_id, client.next_id + len(requests))
+    client.next_id += len(requests)
+    client.send_bytes(b"".join(msgpack.packb([REQUEST, number, method, [params]])
+                               for number, (method, params) in zip(numbers, requests)))
+    outcomes = []
+    client.answer(numbers[0])
+    for number in numbers[1:]:
+        try:
+            outcomes.append(client.answer(number)["reason"])
+        except RequestError as error:
+            outcomes.append(error.name)
+    assert outcomes[:4] == ["found"] * 4 and set(outcomes[4:]) <= {"found", "busy"}, outcomes
+    return outcomes
+
+
 def what_is_refused():
     with Server("--session-queries-max", "4") as server:
         client = server.connect()
@@ -335,15 +354,8 @@ def what_is_refused():
         assert not limited["complete"] and limited["reason"] == "limit"
         assert limited["expansions"] == 50 and set(limited["costs"]) == {NONE}
         # The world is busy: a step holds up the requests behind it.
-        numbers = [client.send("world.step", world=world, ticks=1000)]
-        numbers += [client.send("path.query", world=world, **ends) for _ in range(9)]
-        outcomes = []
-        for number in numbers[1:]:
-            try:
-                outcomes.append(client.answer(number)["reason"])
-            except RequestError as error:
-                outcomes.append(error.name)
-        assert outcomes == ["found"] * 4 + ["busy"] * 5, outcomes
+        until(lambda: queries_behind_a_step(client, world, 9) == ["found"] * 4 + ["busy"] * 5,
+              "queries that come while the step lasts")
         assert client.call("path.query", world=world, **ends)["complete"]
 
 

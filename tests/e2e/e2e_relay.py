@@ -12,7 +12,6 @@ import copy
 import os
 import random
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -20,7 +19,7 @@ import urllib.request
 
 import msgpack
 
-from fogmarch_server import REQUEST, RequestError, Server, run, seed, until
+from fogmarch_server import REQUEST, RequestError, Server, free_ports, run, seed, until
 from mirror import Mirror
 from secure import Secure, make_certificate
 
@@ -372,9 +371,7 @@ def metrics(port_file):
 def coming_back():
     source = random.Random(seed())
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as journals:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port, = free_ports(1)
         flags = ["--listen", f"127.0.0.1:{port}", "--journal-dir", journals]
         server = Server(*flags, environment=TOKENS)
         try:
@@ -405,9 +402,7 @@ def limits_that_pass():
     on once there is room."""
     source = random.Random(seed())
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as journals:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port, = free_ports(1)
         flags = ["--listen", f"127.0.0.1:{port}", "--journal-dir", journals, "--subscriptions-per-token-max", "1"]
         server = Server(*flags, environment=TOKENS)
         try:

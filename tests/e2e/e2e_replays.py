@@ -169,6 +169,7 @@ def everything_is_as_it_was(server, war):
 def played(client, replay):
     """Waits for the end of the replay. Returns its world.info."""
     until(lambda: client.call("world.info", world=replay)["paused"], "the end of the replay")
+    client.hear_all(replay)  # world.info may overtake what the views show
     return client.call("world.info", world=replay)
 
 

@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 
-from fogmarch_server import RequestError, Server, run, seed, until
+from fogmarch_server import RequestError, Server, free_ports, run, seed, until
 
 ADMIN = "a" * 32
 PLAYER = "fogmarch e2e standby"
@@ -223,12 +223,12 @@ def refused_to_start(pair, *flags, folder="one"):
 
 def told_that_it_was_replaced(pair):
     """A promoted standby tells the server that it followed, whenever that server comes back."""
-    with pair.primary() as one:
+    port, = free_ports(1)
+    with pair.primary("--listen", f"127.0.0.1:{port}") as one:
         admin = one.admin()
         world, _, _ = make_world(admin)
-        with pair.standby(one.port) as two:
+        with pair.standby(port) as two:
             wait_in_step(admin)
-            port = one.port
             one.kill()
             other = two.admin()
             assert other.call("standby.promote")["epoch"] == 1
@@ -289,7 +289,9 @@ def stopped(admin, world):
 
 def away(pair):
     """Either server is killed and restarted; worlds are created and destroyed meanwhile."""
-    flags = ("--durability", "replica", "--replica-missing", "degrade")
+    # The port stays the same, so that the standby finds it again.
+    port, = free_ports(1)
+    flags = ("--durability", "replica", "--replica-missing", "degrade", "--listen", f"127.0.0.1:{port}")
     with pair.primary(*flags) as one:
         admin = one.admin()
         world, team, _ = make_world(admin)
@@ -317,10 +319,8 @@ def away(pair):
             assert client.call("path.query", world=world, **{"from": start, "to": start})
             assert client.call("stats", world=world)["world"]["agents"] == 21
             client.call("unsubscribe", subscription=delta["subscription"])
-            # The port stays the same, so that the standby finds it again.
-            port = one.port
             one.kill()
-            with pair.primary("--listen", f"127.0.0.1:{port}", *flags) as again:
+            with pair.primary(*flags) as again:
                 admin = again.admin()
                 wait_in_step(admin)
                 assert same_world(admin, client, world)

@@ -18,7 +18,7 @@ class View(Mirror):
 
     def __init__(self, client, **params):
         super().__init__()
-        self.client = client
+        self.client, self.world = client, params["world"]
         self.number = client.call("subscribe", **params)["subscription"]
         self.reasons = []
         self.take()
@@ -44,8 +44,8 @@ class View(Mirror):
             self.hear_what_came()
 
     def drain(self):
-        """Applies everything that the server had sent before it answered."""
-        self.client.call("ping")
+        """Applies everything that the world has published so far."""
+        self.client.hear_all(self.world)
         self.hear_what_came()
 
 

@@ -23,6 +23,8 @@ except ImportError:
 
 REQUEST, RESPONSE, NOTIFICATION = 0, 1, 2
 PATIENCE = 60.0  # seconds that a test waits before it fails
+# Searches are never cut short because the machine is busy: a world that is stepped does the same in each tick everywhere.
+CALM = ("--budget-ms", "10000")
 started = []  # processes of servers, nodes and members of etcd: run() ends them when a case fails
 
 
@@ -42,6 +44,28 @@ def until(condition, what):
     return result
 
 
+def free_ports(count):
+    """Ports for servers that must be found where they were, or are told of each other before they start. No program gets
+    one of these for a connection of its own, as it may get any that the system picks, while no server has it."""
+    try:
+        with open("/proc/sys/net/ipv4/ip_local_port_range") as file:
+            end = int(file.read().split()[0])
+    except OSError:
+        end = 32768
+    source, sockets = random.SystemRandom(), []
+    while len(sockets) < count:
+        one = socket.socket()
+        try:
+            one.bind(("127.0.0.1", source.randrange(end // 3, end)))
+            sockets.append(one)
+        except OSError:
+            one.close()
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
 def library_in(folder, name):
     """A library of the tests for LD_PRELOAD, which takes no path with a space: the build may have one."""
     built = os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "../tests", name)
@@ -56,7 +80,7 @@ class Server:
         port_file = os.path.join(self.folder, "port")
         self.log_path = os.path.join(self.folder, "log")
         arguments = [program or os.environ["FOGMARCHD"], "--listen", "127.0.0.1:0", "--port-file",
-                     port_file]
+                     port_file, *CALM]
         with open(self.log_path, "wb") as log:
             self.process = subprocess.Popen(
                 arguments + list(flags), stderr=log, stdin=subprocess.DEVNULL,
@@ -228,6 +252,11 @@ class Client:
                 if name in names:
                     return name, params
             assert self.take(), "the server disconnected"
+
+    def hear_all(self, world):
+        """Waits until all that a world has published so far has come: an answer of the world comes behind the deltas of
+        the ticks before it. The answer to ping may overtake them."""
+        self.call("path.reachable", world=world, **{"from": [0, 0], "to": [0, 0]})
 
     def disconnected(self):
         """Waits until the server disconnects."""

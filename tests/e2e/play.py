@@ -91,8 +91,8 @@ class Watcher:
         self.mirror = Mirror()
 
     def take_all(self):
-        """Applies everything that the server has sent so far."""
-        self.client.call("ping")
+        """Applies everything that the world has published so far."""
+        self.client.hear_all(self.params["world"])
         for name, params in self.client.notifications:
             assert params["subscription"] == self.subscription
             self.mirror.apply(name, params)
