@@ -3,6 +3,8 @@
 
 #include "core/map/buildings.h"
 
+#define CELLS_PER_ROW 8u // of a map are gone through in the time for one row of a building
+
 void fm_buildings_init(fm_buildings *buildings, uint32_t width, uint32_t height,
                        const fm_memory *memory)
 {
@@ -206,15 +208,82 @@ void fm_buildings_seen_note(fm_buildings_seen *seen, const fm_buildings *buildin
     }
 }
 
-void fm_buildings_seen_index(fm_buildings_seen *seen, const fm_buildings *buildings)
+// Whether the buildings have so many rows, lying on each other or not, that marking them one by one
+// takes longer than going through the map.
+static bool has_many_rows(const fm_buildings_seen *seen, const fm_buildings *buildings)
 {
-    fm_bitmap_fini(&seen->covered, buildings->memory);
-    seen->overlaps = false;
+    uint64_t rows = 0;
+    for (uint32_t i = 0; i < seen->count; i++) {
+        rows += seen->list[i].rect.height;
+    }
+    return rows > (uint64_t)buildings->width * buildings->height / CELLS_PER_ROW;
+}
+
+// Where a corner of a rectangle lies, counts change by one: `counts` summed up over rows and
+// columns is how many buildings a cell belongs to.
+static void count_corners(const fm_buildings_seen *seen, uint32_t pitch, int32_t *counts)
+{
+    for (uint32_t i = 0; i < seen->count; i++) {
+        const fm_rect *rect = &seen->list[i].rect;
+        int32_t *top = counts + (size_t)rect->y * pitch + rect->x;
+        int32_t *bottom = top + (size_t)rect->height * pitch;
+        top[0] += 1;
+        top[rect->width] -= 1;
+        bottom[0] -= 1;
+        bottom[rect->width] += 1;
+    }
+}
+
+static void cover_counted(fm_buildings_seen *seen, uint32_t pitch, int32_t *counts)
+{
+    fm_bitmap *covered = &seen->covered;
+    for (uint32_t y = 0; y < covered->height; y++) {
+        int32_t *row = counts + (size_t)y * pitch, of_row = 0;
+        for (uint32_t x = 0; x < covered->width; x++) {
+            of_row += row[x];
+            row[x] = of_row + (y > 0 ? row[(ptrdiff_t)x - pitch] : 0);
+            if (row[x] > 0) {
+                fm_bitmap_set(covered, fm_cell_at(x, y));
+                seen->overlaps = seen->overlaps || row[x] > 1;
+            }
+        }
+    }
+}
+
+// False when out of memory: nothing is covered then.
+static bool cover_all_at_once(fm_buildings_seen *seen, const fm_buildings *buildings)
+{
+    uint32_t pitch = buildings->width + 1;
+    size_t count = (size_t)pitch * (buildings->height + 1);
+    int32_t *counts = fm_memory_allocate_zeroed(buildings->memory, count, sizeof *counts);
+    bool is_done =
+        counts != NULL && fm_bitmap_init(&seen->covered, buildings->width, buildings->height, false,
+                                         buildings->memory) == FM_OK;
+    if (is_done) {
+        count_corners(seen, pitch, counts);
+        cover_counted(seen, pitch, counts);
+    }
+    fm_memory_release(buildings->memory, counts, count * sizeof *counts);
+    return is_done;
+}
+
+static void cover_one_by_one(fm_buildings_seen *seen, const fm_buildings *buildings)
+{
     uint32_t count = seen->count;
     for (seen->count = 1; seen->count <= count; seen->count++) {
         cover(seen, buildings, &seen->list[seen->count - 1].rect);
     }
     seen->count = count;
+}
+
+// A forged file may say that millions of buildings lie on each other.
+void fm_buildings_seen_index(fm_buildings_seen *seen, const fm_buildings *buildings)
+{
+    fm_bitmap_fini(&seen->covered, buildings->memory);
+    seen->overlaps = false;
+    if (!has_many_rows(seen, buildings) || !cover_all_at_once(seen, buildings)) {
+        cover_one_by_one(seen, buildings);
+    }
 }
 
 void fm_buildings_seen_fini(fm_buildings_seen *seen, const fm_memory *memory)

@@ -118,11 +118,18 @@ static void take_building_look(fm_world_loader *loader, const fm_buildings_seen 
     }
 }
 
-static fm_status load_buildings_seen(fm_world_loader *loader, fm_buildings_seen *seen)
+// Of each building the team has seen a cell, and knows that cell.
+static fm_status load_buildings_seen(fm_world_loader *loader, fm_knowledge *knowledge)
 {
     fm_reader *reader = &loader->reader;
+    fm_buildings_seen *seen = &knowledge->buildings_seen;
     seen->named = (uint32_t)fm_reader_take_bounded(reader, UINT32_MAX, "buildings named");
     uint32_t count = fm_reader_take_count(reader, UINT32_MAX, 7, "buildings seen");
+    if (count > knowledge->known_count) {
+        fm_reader_fail(reader, "A team that knows %llu cells has seen %u buildings.",
+                       (unsigned long long)knowledge->known_count, count);
+        return FM_OK;
+    }
     if (!FM_RESERVE(loader->world, seen->list, seen->capacity, count)) {
         return FM_ERR_NO_MEMORY;
     }
@@ -187,7 +194,7 @@ static fm_status load_knowledge(fm_world_loader *loader, struct fm_team *team)
     }
     status = load_cells(loader, knowledge);
     if (status == FM_OK) {
-        status = load_buildings_seen(loader, &knowledge->buildings_seen);
+        status = load_buildings_seen(loader, knowledge);
     }
     return status == FM_OK && form == FM_WEIGHTS_LAYER ? load_layer(loader, knowledge) : status;
 }

@@ -14,6 +14,7 @@
 #include "core/saves/world_save.h"
 #include "core/views/inspect.h"
 #include "core/views/view_delta.h"
+#include "core/world/world_state.h"
 #include "tests/support/script.h"
 #include "tests/support/support.h"
 
@@ -431,6 +432,37 @@ static void planners_far_away_are_refused(void **state)
     fm_writer_fini(&bytes);
 }
 
+// A team has seen a cell of each building that it remembers, so there are no more of them.
+static void more_buildings_than_known_cells_are_refused(void **state)
+{
+    (void)state;
+    fm_grid *grid;
+    fm_world *world;
+    fm_world_rules rules = fm_world_rules_default();
+    assert_int_equal(fm_grid_create(40, 40, &fm_memory_libc, &grid), FM_OK);
+    assert_int_equal(fm_world_create(&rules, grid, &fm_memory_libc, &world), FM_OK);
+    fm_rect rect = {4, 4, 3, 2};
+    const fm_command commands[] = {
+        {.kind = FM_COMMAND_TEAM},
+        {.kind = FM_COMMAND_BUILD, .rects = &rect, .rect_count = 1},
+    };
+    for (uint32_t i = 0; i < FM_COUNT_OF(commands); i++) {
+        fm_command_result result = {.spawned = NULL};
+        fm_world_apply(world, &commands[i], &result);
+        assert_int_equal(result.status, FM_OK);
+    }
+    fm_knowledge *knowledge = fm_team_of(world, 1)->knowledge;
+    fm_buildings_seen_note(&knowledge->buildings_seen, &world->map.buildings, fm_cell_at(4, 4));
+    fm_writer bytes;
+    save(world, &bytes);
+    fm_world_destroy(world);
+    fm_bytes_error error = {0};
+    assert_int_equal(fm_world_load(bytes.data, bytes.size, &fm_memory_libc, &world, &error),
+                     FM_ERR_BAD_FORMAT);
+    assert_non_null(strstr(error.message, "A team that knows 0 cells has seen 1 buildings."));
+    fm_writer_fini(&bytes);
+}
+
 // If any allocation fails, nothing leaks, and the error is that.
 static void loading_without_memory_leaves_nothing(void **state)
 {
@@ -515,6 +547,7 @@ int main(void)
         cmocka_unit_test(files_made_on_purpose_do_no_harm),
         cmocka_unit_test(sections_cut_off_are_refused),
         cmocka_unit_test(planners_far_away_are_refused),
+        cmocka_unit_test(more_buildings_than_known_cells_are_refused),
         cmocka_unit_test(loading_without_memory_leaves_nothing),
         cmocka_unit_test(files_of_version_1_are_read_where_they_can_be),
     };
