@@ -21,12 +21,20 @@
 
 #define JOBS_AT_LEAST  64u                // of a world in one round, whatever is due ...
 #define JOBS_SLICE_NS  (2 * FM_NS_PER_MS) // ... unless those of all worlds take longer than this
-#define DUE_LOOK_NS    FM_NS_PER_MS       // between two looks, among jobs, at when ticks are due
 #define SMALL_TICK_NS  500000.0           // worlds whose ticks are shorter ...
 #define SMALL_AGENTS   1000u              // ... and that have fewer agents run one per worker
 #define QUERY_SLICE_NS (FM_NS_PER_MS / 4) // queries get at least this between two ticks ...
 #define QUERY_SHARE    16u // ... and this part of the time where ticks are always late
 #define REPLAYS_NICE   10  // as in nice(1)
+
+// A world's place among those of a conductor: all that a turn reads of worlds where nothing
+// happens, of which there may be thousands.
+struct place {
+    fm_host *host;
+    uint64_t wanted_ns; // when it wants its next turn
+    bool rests;         // until then, unless something is posted
+    bool is_busy;       // listed in `busy`
+};
 
 struct fm_conductor {
     const fm_config *config;
@@ -42,13 +50,17 @@ struct fm_conductor {
     fm_event stopped; // its last event
     fm_workers *workers;
     fm_scratch scratches[FM_WORKERS_MAX]; // for queries; by worker
-    fm_host **hosts;                      // owned array
-    uint32_t host_count, host_capacity;
-    fm_host **due; // of this round; room for all hosts
+    struct place *places;                 // owned array
+    uint32_t host_count, place_capacity;
+    fm_host **due; // of this turn; room for all hosts, like `busy`
     uint32_t due_capacity;
     uint32_t due_count;
-    uint32_t query_turn;            // index of the world whose queries search first
-    uint64_t soonest_ns, looked_ns; // when a tick is due, and when that was looked up
+    fm_host **busy; // hosts that want more of this turn than their jobs
+    uint32_t busy_capacity;
+    uint32_t busy_count;
+    uint64_t idle_until_ns; // when the first of the others wants a turn
+    uint64_t soonest_ns;    // when the first of all does; never later than that
+    uint32_t query_turn;    // index of the world whose queries search first
 };
 
 // ---- for the event loop ------------------------------------------------------------------------
@@ -94,14 +106,28 @@ static const fm_host_kind *kind_of(const fm_conductor *conductor, const fm_host 
     return fm_following_does(host) ? &fm_following_kind : conductor->kind;
 }
 
+static uint64_t earlier(uint64_t a_ns, uint64_t b_ns)
+{
+    return a_ns < b_ns ? a_ns : b_ns;
+}
+
+// A new world, or a job that may have made its world's next tick due.
+static void note_due(fm_conductor *conductor, const fm_host *host)
+{
+    uint64_t due_ns = kind_of(conductor, host)->due_ns(conductor->config, host);
+    conductor->soonest_ns = earlier(conductor->soonest_ns, due_ns);
+}
+
 // ---- hosts -------------------------------------------------------------------------------------
 
 static bool hosts_reserve(fm_conductor *conductor)
 {
     uint32_t wanted = conductor->host_count + 1;
-    return fm_reserve(&fm_memory_libc, (void **)&conductor->hosts, &conductor->host_capacity,
-                      wanted, sizeof(fm_host *)) &&
+    return fm_reserve(&fm_memory_libc, (void **)&conductor->places, &conductor->place_capacity,
+                      wanted, sizeof(struct place)) &&
            fm_reserve(&fm_memory_libc, (void **)&conductor->due, &conductor->due_capacity, wanted,
+                      sizeof(fm_host *)) &&
+           fm_reserve(&fm_memory_libc, (void **)&conductor->busy, &conductor->busy_capacity, wanted,
                       sizeof(fm_host *));
 }
 
@@ -112,8 +138,10 @@ static void add_host(fm_conductor *conductor, fm_job *job, uint64_t now_ns)
         fm_outbox_finish_at_once(&conductor->mailbox, job, FM_ERR_NO_MEMORY);
         return;
     }
-    conductor->hosts[conductor->host_count++] = host;
+    host->place = conductor->host_count++;
+    conductor->places[host->place] = (struct place){.host = host};
     fm_pacer_init(&host->pacer, host->tick_hz, host->budget_ms, host->overload, now_ns);
+    note_due(conductor, host);
     kind_of(conductor, host)->show(&conductor->mailbox, host);
     // Where a standby must have everything first, its position must be known.
     if (conductor->config->durability == FM_DURABILITY_REPLICA) {
@@ -146,12 +174,9 @@ static void remove_host(fm_conductor *conductor, fm_job *job)
             fm_recording_keep_owner(host);
         }
     }
-    for (uint32_t i = 0; i < conductor->host_count; i++) {
-        if (conductor->hosts[i] == host) {
-            conductor->hosts[i] = conductor->hosts[--conductor->host_count];
-            break;
-        }
-    }
+    struct place last = conductor->places[--conductor->host_count];
+    conductor->places[host->place] = last;
+    last.host->place = host->place;
     // Behind this the loop may have released the host.
     if (host->recording.journal == NULL) {
         fm_outbox_finish(&conductor->mailbox, job, FM_OK);
@@ -178,8 +203,8 @@ static uint32_t collect_due(fm_conductor *conductor, uint64_t now_ns)
 {
     uint32_t small_count = 0;
     conductor->due_count = 0;
-    for (uint32_t i = 0; i < conductor->host_count; i++) {
-        fm_host *host = conductor->hosts[i];
+    for (uint32_t i = 0; i < conductor->busy_count; i++) {
+        fm_host *host = conductor->busy[i];
         if (kind_of(conductor, host)->due_ns(conductor->config, host) > now_ns) {
             continue;
         }
@@ -213,20 +238,73 @@ static bool waits_for_loop(const fm_conductor *conductor, const fm_host *host)
            !kind_of(conductor, host)->refuses(conductor->config, host, FM_JOB_WATCH);
 }
 
-// When the next tick is due; UINT64_MAX when no world ticks.
-static uint64_t next_due_ns(const fm_conductor *conductor, uint64_t now_ns)
+// When a world wants its next turn; UINT64_MAX: only after a job.
+static uint64_t wanted_ns(const fm_conductor *conductor, const fm_host *host, uint64_t now_ns)
 {
-    uint64_t next = UINT64_MAX;
-    for (uint32_t i = 0; i < conductor->host_count; i++) {
-        const fm_host *host = conductor->hosts[i];
-        uint64_t due_ns = kind_of(conductor, host)->due_ns(conductor->config, host);
-        bool is_held_up = fm_recording_is_watched(host) || waits_for_loop(conductor, host);
-        if (is_held_up && due_ns > now_ns + FM_HELD_UP_NS) {
-            due_ns = now_ns + FM_HELD_UP_NS;
-        }
-        next = due_ns < next ? due_ns : next;
+    uint64_t due_ns = kind_of(conductor, host)->due_ns(conductor->config, host);
+    bool is_held_up = fm_recording_is_watched(host) || waits_for_loop(conductor, host);
+    return is_held_up && due_ns > now_ns + FM_HELD_UP_NS ? now_ns + FM_HELD_UP_NS : due_ns;
+}
+
+static void note_busy(fm_conductor *conductor, struct place *place)
+{
+    place->is_busy = true;
+    conductor->busy[conductor->busy_count++] = place->host;
+}
+
+// A world whose jobs had their turn. The rest of the turn goes through those that are busy.
+static void note_world(fm_conductor *conductor, struct place *place, uint64_t now_ns)
+{
+    fm_host *host = place->host;
+    place->wanted_ns = wanted_ns(conductor, host, now_ns);
+    place->rests = place->is_busy = false;
+    if (place->wanted_ns <= now_ns || host->backlog.first != NULL || host->queries.count > 0) {
+        note_busy(conductor, place);
+        return;
     }
-    return next;
+    // Another thread may change a world that follows, or that the cluster takes away.
+    place->rests = !conductor->is_fenced && !fm_following_does(host) &&
+                   fm_recording_is_at_rest(conductor->config, host);
+    conductor->idle_until_ns = earlier(conductor->idle_until_ns, place->wanted_ns);
+}
+
+static void note_none(fm_conductor *conductor)
+{
+    conductor->busy_count = 0;
+    conductor->idle_until_ns = UINT64_MAX;
+}
+
+// While jobs were done, others have become due.
+static void note_those_due(fm_conductor *conductor, uint64_t now_ns)
+{
+    conductor->idle_until_ns = UINT64_MAX;
+    for (uint32_t i = 0; i < conductor->host_count; i++) {
+        struct place *place = &conductor->places[i];
+        if (!place->is_busy && place->wanted_ns <= now_ns) {
+            place->rests = false;
+            note_busy(conductor, place);
+        } else if (!place->is_busy) {
+            conductor->idle_until_ns = earlier(conductor->idle_until_ns, place->wanted_ns);
+        }
+    }
+}
+
+// What was written may have changed any of them.
+static void note_all_again(fm_conductor *conductor, uint64_t now_ns)
+{
+    note_none(conductor);
+    for (uint32_t i = 0; i < conductor->host_count; i++) {
+        note_world(conductor, &conductor->places[i], now_ns);
+    }
+}
+
+static uint64_t find_soonest(const fm_conductor *conductor, uint64_t now_ns)
+{
+    uint64_t soonest_ns = conductor->idle_until_ns;
+    for (uint32_t i = 0; i < conductor->busy_count; i++) {
+        soonest_ns = earlier(soonest_ns, wanted_ns(conductor, conductor->busy[i], now_ns));
+    }
+    return soonest_ns;
 }
 
 // ---- jobs --------------------------------------------------------------------------------------
@@ -283,39 +361,23 @@ static void run_job(fm_conductor *conductor, fm_host *host, fm_job *job)
     }
 }
 
-// Asked between any two jobs; a look goes through all worlds, which may be thousands.
-static bool is_tick_due(fm_conductor *conductor, uint64_t now_ns)
-{
-    if (now_ns - conductor->looked_ns >= DUE_LOOK_NS) {
-        conductor->soonest_ns = next_due_ns(conductor, now_ns);
-        conductor->looked_ns = now_ns;
-    }
-    return conductor->soonest_ns <= now_ns;
-}
-
-// After a job, which may have made its world's next tick due.
-static void note_due(fm_conductor *conductor, const fm_host *host)
-{
-    uint64_t due_ns = kind_of(conductor, host)->due_ns(conductor->config, host);
-    conductor->soonest_ns = due_ns < conductor->soonest_ns ? due_ns : conductor->soonest_ns;
-}
-
 // Jobs must progress even if ticks are always late, but requests must not make ticks late. So each
 // world does at least one job.
 static bool is_enough(fm_conductor *conductor, uint32_t done, uint64_t begun_ns, uint64_t now_ns)
 {
     bool much = done >= JOBS_AT_LEAST || (done > 0 && now_ns - begun_ns > JOBS_SLICE_NS);
-    return much && is_tick_due(conductor, now_ns);
+    return much && conductor->soonest_ns <= now_ns;
 }
 
-static void run_backlog(fm_conductor *conductor, fm_host *host, uint64_t begun_ns)
+// Returns whether the world goes on: once it has ended, the loop may have released it.
+static bool run_backlog(fm_conductor *conductor, fm_host *host, uint64_t begun_ns)
 {
     kind_of(conductor, host)->prepare(&conductor->mailbox, host);
     bool worked = false;
     for (uint32_t done = 0; host->backlog.first != NULL; done++) {
         if (is_to_end(conductor, host)) {
             remove_host(conductor, take_end(host));
-            return; // the loop may have released the host by now
+            return false;
         }
         if (must_wait(conductor, host)) {
             break;
@@ -328,7 +390,7 @@ static void run_backlog(fm_conductor *conductor, fm_host *host, uint64_t begun_n
         fm_shares_begin(job);
         if (job->kind == FM_JOB_REMOVE) {
             remove_host(conductor, job);
-            return; // the loop may have released the host by now
+            return false;
         }
         if (comes_too_late(host, job)) {
             fm_outbox_finish(&conductor->mailbox, job, status_of_end(conductor, host));
@@ -345,15 +407,21 @@ static void run_backlog(fm_conductor *conductor, fm_host *host, uint64_t begun_n
         kind_of(conductor, host)->show(&conductor->mailbox, host);
     }
     fm_recording_flush(&conductor->mailbox, host);
+    return true;
 }
 
 // From the last to the first, because a world that ends is replaced in the list by the last one.
 static void run_backlogs(fm_conductor *conductor)
 {
     uint64_t begun_ns = fm_clock_now_ns();
-    conductor->looked_ns = 0;
+    note_none(conductor);
     for (uint32_t i = conductor->host_count; i-- > 0;) {
-        run_backlog(conductor, conductor->hosts[i], begun_ns);
+        struct place *place = &conductor->places[i];
+        if (place->rests && place->wanted_ns > begun_ns) {
+            conductor->idle_until_ns = earlier(conductor->idle_until_ns, place->wanted_ns);
+        } else if (run_backlog(conductor, place->host, begun_ns)) {
+            note_world(conductor, place, begun_ns);
+        }
     }
 }
 
@@ -364,6 +432,8 @@ static void take_posted(fm_conductor *conductor)
     while ((host = fm_mailbox_take(&conductor->mailbox)) != NULL) {
         if (((fm_job *)host->backlog.first)->kind == FM_JOB_ADD) {
             add_host(conductor, fm_shares_take(host), fm_clock_now_ns());
+        } else {
+            conductor->places[host->place].rests = false;
         }
     }
 }
@@ -373,8 +443,8 @@ static void take_posted(fm_conductor *conductor)
 static uint32_t count_asked(const fm_conductor *conductor)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < conductor->host_count; i++) {
-        count += conductor->hosts[i]->queries.count > 0;
+    for (uint32_t i = 0; i < conductor->busy_count; i++) {
+        count += conductor->busy[i]->queries.count > 0;
     }
     return count;
 }
@@ -388,7 +458,7 @@ static bool search_in_turn(fm_conductor *conductor, uint64_t end_ns)
     uint32_t first = host_count == 0 ? 0 : conductor->query_turn % host_count;
     uint32_t left = asked_count, unfinished = 0;
     for (uint32_t i = 0; i < host_count && left > 0; i++) {
-        fm_host *host = conductor->hosts[(first + i) % host_count];
+        fm_host *host = conductor->places[(first + i) % host_count].host;
         if (host->queries.count == 0) {
             continue;
         }
@@ -426,20 +496,20 @@ static bool run_queries(fm_conductor *conductor, uint64_t begun_ns)
     uint64_t budget_ns = (uint64_t)(conductor->config->query_budget_ms * 1e6);
     uint64_t least_ns = least_ns_for_queries(now_ns - begun_ns, budget_ns);
     uint64_t end_ns = now_ns + budget_ns;
-    uint64_t due_ns = next_due_ns(conductor, now_ns);
+    uint64_t due_ns = find_soonest(conductor, now_ns);
     end_ns = due_ns < end_ns ? due_ns : end_ns;
     end_ns = end_ns < now_ns + least_ns ? now_ns + least_ns : end_ns;
     bool running = search_in_turn(conductor, end_ns);
-    for (uint32_t i = 0; i < conductor->host_count; i++) {
-        fm_recording_flush(&conductor->mailbox, conductor->hosts[i]);
+    for (uint32_t i = 0; i < conductor->busy_count; i++) {
+        fm_recording_flush(&conductor->mailbox, conductor->busy[i]);
     }
     return running;
 }
 
 static bool has_backlog(const fm_conductor *conductor)
 {
-    for (uint32_t i = 0; i < conductor->host_count; i++) {
-        const fm_host *host = conductor->hosts[i];
+    for (uint32_t i = 0; i < conductor->busy_count; i++) {
+        const fm_host *host = conductor->busy[i];
         if (host->backlog.first != NULL &&
             (!must_wait(conductor, host) || is_to_end(conductor, host))) {
             return true;
@@ -464,10 +534,10 @@ static void say_stopped(fm_conductor *conductor)
     conductor->stopped.kind = FM_EVENT_STOPPED;
     take_posted(conductor);
     for (uint32_t i = conductor->host_count; i-- > 0;) {
-        end_if_asked(conductor, conductor->hosts[i]);
+        end_if_asked(conductor, conductor->places[i].host);
     }
     for (uint32_t i = 0; i < conductor->host_count; i++) {
-        fm_host *host = conductor->hosts[i];
+        fm_host *host = conductor->places[i].host;
         fm_following_end(host);
         (void)fm_recording_add_last_keyframe(host, false);
         fm_recording_flush(&conductor->mailbox, host);
@@ -477,7 +547,7 @@ static void say_stopped(fm_conductor *conductor)
     }
     for (uint32_t i = 0; i < conductor->host_count; i++) {
         fm_recording_give_up(&conductor->mailbox,
-                             conductor->hosts[i]); // for which memory ran out
+                             conductor->places[i].host); // for which memory ran out
     }
     fm_mailbox_emit(&conductor->mailbox, &conductor->stopped, &conductor->stopped);
 }
@@ -487,15 +557,19 @@ uint64_t fm_conductor_turn(fm_conductor *conductor)
     uint64_t begun_ns = fm_clock_now_ns();
     take_posted(conductor);
     run_backlogs(conductor);
-    run_due_ticks(conductor, fm_clock_now_ns());
+    uint64_t now_ns = fm_clock_now_ns();
+    if (conductor->idle_until_ns <= now_ns) {
+        note_those_due(conductor, now_ns);
+    }
+    run_due_ticks(conductor, now_ns);
     bool busy = run_queries(conductor, begun_ns) || has_backlog(conductor);
     uint64_t written_ns = UINT64_MAX;
     if (conductor->journals != NULL && !conductor->has_thread) {
         written_ns = fm_journals_turn(conductor->journals);
+        note_all_again(conductor, fm_clock_now_ns());
     }
-    uint64_t due_ns = next_due_ns(conductor, fm_clock_now_ns());
-    due_ns = written_ns < due_ns ? written_ns : due_ns;
-    return busy ? 0 : due_ns;
+    conductor->soonest_ns = find_soonest(conductor, fm_clock_now_ns());
+    return busy ? 0 : earlier(conductor->soonest_ns, written_ns);
 }
 
 static void *conduct(void *context)
@@ -527,8 +601,9 @@ static void release(fm_conductor *conductor)
         fm_scratch_fini(&conductor->scratches[i]);
     }
     fm_mailbox_fini(&conductor->mailbox);
-    free(conductor->hosts);
+    free(conductor->places);
     free(conductor->due);
+    free(conductor->busy);
     free(conductor);
 }
 

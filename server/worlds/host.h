@@ -220,6 +220,7 @@ struct fm_host {
     fm_host_copies copies;
 
     // ---- the conductor's ------------------------------------------------------------------------
+    uint32_t place; // among the conductor's worlds
     fm_world *world;
     fm_pacer pacer;
     double tick_hz, budget_ms;

@@ -537,6 +537,16 @@ bool fm_recording_is_watched(const fm_host *host)
     return has_failed(host) || fm_recording_is_behind(host);
 }
 
+// What the journal does not have it can neither fail to write nor be behind with.
+bool fm_recording_is_at_rest(const fm_config *config, const fm_host *host)
+{
+    const fm_host_recording *recording = &host->recording;
+    return recording->journal == NULL ||
+           (recording->held.first == NULL && !has_rows(host) &&
+            !fm_journal_is_waiting(recording->journal) && !fm_recording_is_watched(host) &&
+            fm_recording_state(config, host) == recording->journal_shown);
+}
+
 bool fm_recording_refuses(const fm_config *config, const fm_host *host, fm_job_kind kind)
 {
     if (!has_failed(host)) {

@@ -101,6 +101,10 @@ bool fm_recording_stands_still(const fm_config *config, const fm_host *host);
 /// Whether it must be checked again soon, although nothing happens.
 bool fm_recording_is_watched(const fm_host *host);
 
+/// Whether nothing of the world waits for the journal, whose state is shown: then only a tick or a
+/// job changes anything. Not in a cluster, where another node may take the world.
+bool fm_recording_is_at_rest(const fm_config *config, const fm_host *host);
+
 /// Whether a kind of job is refused now.
 bool fm_recording_refuses(const fm_config *config, const fm_host *host, fm_job_kind kind);
 

@@ -23,6 +23,7 @@
 #define GROWTH_MOST                                                                                \
     6.0               // four times as many cost 4 times as much; the list of all is moved together
 #define FIND_MOST 40u // work to find one of MORE views; in a list it would be 400
+#define PASS_MOST 40u // work for a world in which nothing happens, in a turn of the conductor
 #define SAME_MOST 1.5 // one of more costs the same as one of few
 
 static void on_yield(fm_hub *hub)
@@ -287,6 +288,41 @@ static void worlds_are_asked(void **state)
     counted_work_or_skip();
 }
 
+static void idle_worlds(uint32_t count)
+{
+    make_config();
+    start();
+    for (uint32_t i = 0; i < count; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "w%u", i);
+        make_named(name);
+        all_are_answered(FM_METHOD_WORLD_CREATE);
+    }
+    scene.first_world = fm_live_hub()->hosts[0]->number;
+}
+
+static void one_is_asked(uint32_t count)
+{
+    (void)count;
+    for (uint32_t i = 0; i < FEW; i++) {
+        put_world();
+        ask(FM_METHOD_WORLD_PAUSE); // three turns, the last with nothing to do
+    }
+}
+
+// A turn of the conductor passes over the worlds in which nothing happens once.
+static void one_world_of_many_is_asked(void **state)
+{
+    (void)state;
+    uint64_t few = count_work(idle_worlds, one_is_asked, WORLDS / 4);
+    uint64_t more = count_work(idle_worlds, one_is_asked, WORLDS);
+    uint64_t for_each = (more - few) / (FEW * (WORLDS - WORLDS / 4));
+    print_message("%llu, %llu, %llu for each world and turn\n", (unsigned long long)few,
+                  (unsigned long long)more, (unsigned long long)for_each);
+    assert_true(for_each <= PASS_MOST);
+    counted_work_or_skip();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +334,7 @@ int main(void)
         cmocka_unit_test(views_are_found),
         cmocka_unit_test(turns_of_one),
         cmocka_unit_test(worlds_are_asked),
+        cmocka_unit_test(one_world_of_many_is_asked),
     };
     return cmocka_run_group_tests(tests, set_up_scene, NULL);
 }
