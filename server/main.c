@@ -5,6 +5,7 @@
 #include "server/commit.h"
 #include "server/process/options.h"
 #include "server/process/server.h"
+#include "server/process/variables.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,13 @@ static void warn_of_open_token_file(const fm_config *config)
         fm_log(FM_LOG_WARNING, "every user of this machine can read the token file",
                fm_log_text("file", config->token_file));
     }
+}
+
+static void warn_of_variable(void *context, const char *name, const char *meant)
+{
+    (void)context;
+    fm_log(FM_LOG_WARNING, "there is no such variable", fm_log_text("name", name),
+           fm_log_text("perhaps", meant == NULL ? "" : meant));
 }
 
 int main(int argc, char **argv)
@@ -41,6 +49,7 @@ int main(int argc, char **argv)
     fm_log(FM_LOG_INFO, "fogmarchd starts", fm_log_text("version", FOGMARCH_VERSION),
            fm_log_uint("pid", (uint64_t)getpid()), fm_log_text("listen", config.listen));
     warn_of_open_token_file(&config);
+    fm_variables_find_unknown((const char *const *)environ, warn_of_variable, NULL);
     exit_code = fm_server_run(&config, (const char *const *)argv + 1, (const char *const *)environ,
                               FOGMARCH_COMMIT);
     fm_log(FM_LOG_INFO, "fogmarchd ends", fm_log_int("exit_code", exit_code));

@@ -7,12 +7,14 @@
 #include "clients/cli/picture/picture.h"
 #include "clients/cli/replay/replay.h"
 #include "clients/cli/watch/watch.h"
+#include "core/base/edit_distance.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OPTIONS_MAX     64
 #define FIRST_LONG_ONLY 256 // values of getopt_long() for options without a letter
@@ -269,8 +271,36 @@ static void read_token(fm_cli *cli)
     set_token(cli, line);
 }
 
+// A variable that is nearly one of these is most likely a mistyped one. Those of the server, which
+// share the prefix, are less like them; FOGMARCH_TOKENS is one.
+static void warn_of_variable(const char *name)
+{
+    static const char *const known[] = {"FOGMARCH_CONNECT", "FOGMARCH_TOKEN", "FOGMARCH_TLS_CA"};
+    for (size_t i = 0; i < FM_COUNT_OF(known); i++) {
+        uint32_t distance = fm_edit_distance(name, known[i]);
+        if (distance > 0 && distance <= 2 && strcmp(name, "FOGMARCH_TOKENS") != 0) {
+            fprintf(stderr, "fogmarch: warning: %s: there is no such variable; perhaps %s\n", name,
+                    known[i]);
+        }
+    }
+}
+
+static void warn_of_variables(void)
+{
+    static const char prefix[] = "FOGMARCH_";
+    for (char **entry = environ; *entry != NULL; entry++) {
+        char name[FM_EDIT_DISTANCE_MAX + 1];
+        size_t size = strcspn(*entry, "=");
+        if (strncmp(*entry, prefix, sizeof prefix - 1) == 0 && size < sizeof name) {
+            snprintf(name, sizeof name, "%.*s", (int)size, *entry);
+            warn_of_variable(name);
+        }
+    }
+}
+
 static void read_common_options(fm_cli *cli)
 {
+    warn_of_variables();
     const char *from_environment = getenv("FOGMARCH_CONNECT");
     const char *given = fm_cli_value(cli, "connect");
     if (given == NULL && from_environment != NULL && from_environment[0] != '\0') {

@@ -7,17 +7,17 @@
 #include "server/cluster/etcd_access.h"
 #include "server/process/membership.h"
 #include "server/process/standby.h"
+#include "server/process/variables.h"
 #include "server/relay/relay.h"
 #include "server/wire/tls.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <sodium.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define NAME_SIZE 64u // bytes of a flag's or variable's name, NUL included
+#define NAME_SIZE FM_VARIABLE_NAME_SIZE // bytes of a flag's name, NUL included
 
 enum source_kind {
     SOURCE_DEFAULT,
@@ -67,14 +67,6 @@ static void flag_name(const fm_config_key *key, char *name)
     }
 }
 
-static void variable_name(const fm_config_key *key, char *name)
-{
-    snprintf(name, NAME_SIZE, "FOGMARCH_%s", key->name);
-    for (char *letter = name; *letter != '\0'; letter++) {
-        *letter = (char)toupper((unsigned char)*letter);
-    }
-}
-
 // Says what is wrong with a key, in the words of the one who set it.
 static void complain_about(struct options *options, const fm_config_key *key,
                            enum source_kind source, const char *error)
@@ -89,7 +81,7 @@ static void complain_about(struct options *options, const fm_config_key *key,
                  options->entries[key - fm_config_keys].line, key->name, error);
         return;
     case SOURCE_VARIABLE:
-        variable_name(key, name);
+        fm_variable_name(key, name);
         complain(options, FM_EXIT_FAILURE, "%s: %s", name, error);
         return;
     case SOURCE_FLAG:
@@ -241,7 +233,7 @@ static void set_keys(struct options *options)
     char name[NAME_SIZE];
     options->config = fm_config_default();
     for (uint32_t i = 0; i < FM_CONFIG_KEY_COUNT; i++) {
-        variable_name(&fm_config_keys[i], name);
+        fm_variable_name(&fm_config_keys[i], name);
         set_key(options, i, SOURCE_FILE, options->entries[i].text);
         set_key(options, i, SOURCE_VARIABLE, variable(options, name));
         set_key(options, i, SOURCE_FLAG, options->flags[i]);
@@ -367,6 +359,12 @@ static void check_folder(struct options *options, const char *name, const char *
     complain_about(options, key, options->sources[key - fm_config_keys], text);
 }
 
+static void complain_about_variable(void *context, const char *name, const char *meant)
+{
+    complain(context, FM_EXIT_FAILURE, "%s: there is no such variable%s%s", name,
+             meant == NULL ? "" : "; perhaps ", meant == NULL ? "" : meant);
+}
+
 static void check_files(struct options *options)
 {
     const char *warning = fm_options_token_file_warning(&options->config);
@@ -413,6 +411,8 @@ static void print_help(FILE *out)
           "          Lines as in a token file, ended by line ends or ';'.\n"
           "          Tokens are never given on the command line, where every user could\n"
           "          read them.\n"
+          "  The log names variables that begin with FOGMARCH_ and that nobody reads;\n"
+          "  --check-config refuses them.\n"
           "\n"
           "Signals:\n"
           "  SIGTERM, SIGINT\n"
@@ -531,6 +531,7 @@ bool fm_options_read(const char *const *arguments, const char *const *environmen
         check_cluster(&options);
         check_relay(&options);
         check_standby(&options);
+        fm_variables_find_unknown(environment, complain_about_variable, &options);
     }
     if (options.error_count == 0) {
         may_start = !print_wanted(&options, out);

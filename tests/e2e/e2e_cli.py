@@ -218,6 +218,13 @@ class CliTest(unittest.TestCase):
         self.cli("--connect", self.server.address, "ping", environment=elsewhere)
         self.cli("ping", "-c", self.server.address, environment=elsewhere)
 
+    def test_mistyped_variables(self):
+        environment = dict(self.environment, FOGMARCH_CONECT="127.0.0.1:1", FOGMARCH_TOKENS="", FOGMARCH_TLS_KEY="k")
+        done = self.run_cli("ping", environment=environment)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr, "fogmarch: warning: FOGMARCH_CONECT: there is no such variable; perhaps "
+                         "FOGMARCH_CONNECT\n")
+
     def test_stats(self):
         self.small_world()
         self.cli("step", 3)

@@ -422,6 +422,39 @@ static void test_mistakes_elsewhere(void **state)
                   "fogmarchd: FOGMARCH_BUDGET_MS: 'x' is not a number\n");
 }
 
+// Variables that nobody reads: --check-config refuses them, a start does not.
+static void test_unknown_variables(void **state)
+{
+    (void)state;
+    const char *none[] = {NULL}, *check[] = {"--check-config", NULL};
+    const char *wrong[] = {"FOGMARCH_TICK_HERZ=20",   "FOGMARCH_=1", "FOGMARCH_tick_hz=2",
+                           "FOGMARCH_MAX_SESSIONS=9", "FOGMARCHD=x", NULL};
+    const char *good[] = {"FOGMARCH_TICK_HZ=20",
+                          "FOGMARCH_TOKEN=0123456789abcdef",
+                          "FOGMARCH_CONNECT=127.0.0.1:1",
+                          "FOGMARCH_TLS_CA=ca.pem",
+                          "FOGMARCH_SEED=1",
+                          "FOGMARCH_MAPS=maps",
+                          "FOGMARCH_PORT=tcp://10.0.0.1:7421",
+                          "FOGMARCH_PORT_7421_TCP_ADDR=10.0.0.1",
+                          "FOGMARCH_SERVICE_HOST=10.0.0.1",
+                          NULL};
+    check_refused(run(check, wrong), FM_EXIT_FAILURE,
+                  "fogmarchd: FOGMARCH_TICK_HERZ: there is no such variable; perhaps "
+                  "FOGMARCH_TICK_HZ\n"
+                  "fogmarchd: FOGMARCH_: there is no such variable\n"
+                  "fogmarchd: FOGMARCH_tick_hz: there is no such variable\n"
+                  "fogmarchd: FOGMARCH_MAX_SESSIONS: there is no such variable\n");
+    struct outcome outcome = run(none, wrong);
+    assert_true(outcome.may_start);
+    assert_string_equal(outcome.errors, "");
+    outcome_fini(&outcome);
+    outcome = run(check, good);
+    assert_int_equal(outcome.exit_code, 0);
+    assert_string_equal(outcome.errors, "");
+    outcome_fini(&outcome);
+}
+
 // Addresses of other machines are checked when they are read, with the place where they stand.
 static void test_places(void **state)
 {
@@ -689,6 +722,7 @@ int main(void)
         cmocka_unit_test(test_all_wrong_values_are_reported),
         cmocka_unit_test(test_right_files),
         cmocka_unit_test(test_mistakes_elsewhere),
+        cmocka_unit_test(test_unknown_variables),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_what_remote_needs),
         cmocka_unit_test(test_token_file),
