@@ -120,6 +120,27 @@ static bool parse_item(fm_movement_class *movement, char *item, char *error, siz
                   movement->name, FM_COST_MAX);
 }
 
+// Items have their numbers in errors: an empty one has nothing else.
+static bool parse_items(fm_movement_class *movement, char *items, char *error, size_t error_size)
+{
+    uint32_t number = 0;
+    for (char *item = items, *next = NULL; item != NULL; item = next) {
+        next = strchr(item, ',');
+        if (next != NULL) {
+            *next++ = '\0';
+        }
+        number++;
+        if (item[0] == '\0') {
+            return refuse(error, error_size, "item %u of class '%s' is empty", number,
+                          movement->name);
+        }
+        if (!parse_item(movement, item, error, error_size)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool names_terrain(const char *items)
 {
     return strncmp(items, "size=", 5) != 0 || strchr(items, ',') != NULL;
@@ -141,12 +162,8 @@ static bool parse(char *text, fm_movement_class *movement, char *error, size_t e
     if (items == NULL || !names_terrain(items)) {
         movement->cost[FM_TERRAIN_GROUND] = FM_COST_FLOOR;
     }
-    char *place = NULL;
-    for (char *item = items == NULL ? NULL : strtok_r(items, ",", &place); item != NULL;
-         item = strtok_r(NULL, ",", &place)) {
-        if (!parse_item(movement, item, error, error_size)) {
-            return false;
-        }
+    if (items != NULL && !parse_items(movement, items, error, error_size)) {
+        return false;
     }
     return fm_movement_class_is_valid(movement) ||
            refuse(error, error_size, "class '%s' can enter no terrain", movement->name);
@@ -208,6 +225,10 @@ fm_status fm_movement_classes_parse(const char *text, fm_movement_class *classes
         char one[FM_CLASS_TEXT_SIZE];
         if (length >= sizeof one) {
             refuse(error, error_size, "class '%.40s...' is too long", rest);
+            return FM_ERR_BAD_VALUE;
+        }
+        if (length == 0) {
+            refuse(error, error_size, "class %u of '%.60s' is empty", *count + 1, text);
             return FM_ERR_BAD_VALUE;
         }
         memcpy(one, rest, length);

@@ -7,7 +7,7 @@
 // times the class's cost for its terrain.
 //
 // As text: "name:size=2,ground=1,swamp=3". Terrains that are not named cannot be entered; a class
-// that names none enters ground only.
+// that names none enters ground only. An item that is empty ("tank:size=2,,ground=1") is an error.
 
 #pragma once
 

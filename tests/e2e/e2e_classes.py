@@ -66,6 +66,7 @@ def classes_are_listed_and_checked():
         for classes, status in (("a b", "bad_value"), ("x:size=5", "bad_value"),
                                 ("x:lava=1", "bad_value"), ("x;x", "bad_value"),
                                 ("x:ground=0", "bad_value"), ("x;", "bad_value"),
+                                ("x:size=2,", "bad_value"), ("x:size=2,,ground=1", "bad_value"),
                                 (";".join(f"c{i}" for i in range(9)), "limit")):
             assert client.refused("world.create", name="bad", generator="open",
                                   classes=classes) == status, classes

@@ -20,6 +20,32 @@
 #define SIDE_MAX  40u
 #define TICKS_MAX 6000u
 
+// Errors say which item or class is empty.
+static void check_empty_items(void)
+{
+    static const struct {
+        const char *text, *error;
+    } cases[] = {
+        {"tank:", "item 1 of class 'tank' is empty"},
+        {"tank:,size=2", "item 1 of class 'tank' is empty"},
+        {"tank:size=2,,ground=1", "item 2 of class 'tank' is empty"},
+        {"tank:size=2,ground=1,", "item 3 of class 'tank' is empty"},
+        {"ground;tank:size=2,", "item 2 of class 'tank' is empty"},
+        {";ground", "class 1 of ';ground' is empty"},
+        {"ground;;tank", "class 2 of 'ground;;tank' is empty"},
+        {"ground;tank;", "class 3 of 'ground;tank;' is empty"},
+    };
+    for (uint32_t i = 0; i < FM_COUNT_OF(cases); i++) {
+        fm_movement_class classes[FM_CLASSES_MAX];
+        uint32_t count;
+        char error[200] = "";
+        fm_status status =
+            fm_movement_classes_parse(cases[i].text, classes, &count, error, sizeof error);
+        assert_string_equal(error, cases[i].error);
+        assert_int_equal(status, FM_ERR_BAD_VALUE);
+    }
+}
+
 // ---- classes as text
 
 static void reads_and_writes_text(void **state)
@@ -70,6 +96,7 @@ static void reads_and_writes_text(void **state)
         assert_int_equal(movement.size, 77);
         assert_true(strlen(error) > 0);
     }
+    check_empty_items();
     // The longest possible text fits.
     fm_movement_class longest = {.name = "abcdefghijklmnopqrstuvwxyz-0123", .size = 4};
     memset(longest.cost, FM_COST_MAX, sizeof longest.cost);
