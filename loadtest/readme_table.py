@@ -4,8 +4,8 @@
 Usage: loadtest/readme_table.py [FOLDER]
 
 FOLDER holds runs.csv; the default is loadtest/results. README.md gets a short table of the runs that matter most,
-loadtest/README.md one of all runs. A run that is not in the file gets no row. The tables stand between two
-comments, and only the text between them is replaced.
+loadtest/README.md one of all runs. A run that is not in the file gets no row, and a page none of whose runs is
+there stays as it is. The tables stand between two comments, and only the text between them is replaced.
 """
 
 import csv
@@ -104,13 +104,14 @@ def conditions(runs):
         "%s s each; %s Hz, budget %s ms." % (values("duration_s"), values("tick_hz"), values("budget_ms"))]
 
 
-def write(path, lines):
+def replaced(path, lines):
+    """The page with these lines between the two comments."""
     text = "\n".join([BEGIN, *lines, END])
     old = path.read_text(encoding="utf-8")
     new, count = re.subn(re.escape(BEGIN) + ".*" + re.escape(END), lambda _: text, old, flags=re.DOTALL)
     if count != 1:
         sys.exit("%s: the two comments around the table are not there" % path)
-    path.write_text(new, encoding="utf-8")
+    return new
 
 
 def main():
@@ -119,11 +120,17 @@ def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "loadtest/results"
     runs = read(folder)
     names = [name for name, _ in ROWS]
+    pages = {}
     for page, shown, columns in (("README.md", SHORT, SHORT_COLUMNS), ("loadtest/README.md", names, COLUMNS)):
         listed = [runs[name] for name in shown if name in runs]
-        if not listed:
-            sys.exit("%s: none of the runs of %s" % (folder / "runs.csv", page))
-        write(ROOT / page, table(runs, shown, columns) + ["", *conditions(listed)])
+        if listed:
+            pages[page] = replaced(ROOT / page, table(runs, shown, columns) + ["", *conditions(listed)])
+        else:
+            print("%s: none of the runs of %s, which stays as it is" % (folder / "runs.csv", page), file=sys.stderr)
+    if not pages:
+        sys.exit("%s: no run that a table has" % (folder / "runs.csv"))
+    for page, text in pages.items():
+        (ROOT / page).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
