@@ -292,6 +292,8 @@ static void on_reload(uv_signal_t *signal, int number)
     fm_notify_reloading(&server->notify);
     reload_settings(server);
     fm_membership_reload(&server->hub);
+    fm_standby_reload(&server->hub);
+    fm_relay_reload(&server->hub);
     if (server->tls != NULL) {
         reload_certificate(server);
     }

@@ -22,6 +22,7 @@
 #define ANNOUNCE_MS    1000u // until the server that was followed is told again
 #define LOOK_MS        2u    // between two checks whether a world has ended
 #define ADDRESS_SIZE   256u
+#define TOKEN_SIZE     (FM_TOKEN_MAX + 2)
 #define REPLAY_NUMBERS ((uint64_t)1 << 40) // numbers of replays, above those of the worlds followed
 
 enum state {
@@ -48,7 +49,6 @@ struct fm_standby {
     void (*wake)(void *context);
     void *wake_context;
     char host[ADDRESS_SIZE], port[8];
-    char token[FM_TOKEN_MAX + 2];
     fm_etcd_access access;
     fm_copies copies; // the thread's; until it begins and once it has ended, the loop's
     fm_standby_link link;
@@ -57,6 +57,7 @@ struct fm_standby {
     atomic_bool stop, is_ending;
     atomic_bool may_lack; // ticks that clients have seen may be missing here
     uv_mutex_t lock;      // guards the next group
+    char token[TOKEN_SIZE];
     enum state state;
     char error[FM_JOURNAL_ERROR_SIZE];
     struct news *first, *last;
@@ -92,6 +93,15 @@ static bool parse_address(const char *text, char *host, char *port, size_t port_
     return true;
 }
 
+static fm_status read_token(const fm_config *config, char token[TOKEN_SIZE], char *error)
+{
+    token[0] = '\0';
+    return config->follow_token_file[0] == '\0'
+               ? FM_OK
+               : fm_first_line_read("follow_token_file", config->follow_token_file, token,
+                                    TOKEN_SIZE, error, FM_JOURNAL_ERROR_SIZE);
+}
+
 static fm_status read_settings(const fm_config *config, fm_standby *standby, char *error)
 {
     const fm_etcd_settings settings = {.members = config->follow,
@@ -111,12 +121,7 @@ static fm_status read_settings(const fm_config *config, fm_standby *standby, cha
                  config->follow);
         return FM_ERR_BAD_VALUE;
     }
-    standby->token[0] = '\0';
-    fm_status status = FM_OK;
-    if (config->follow_token_file[0] != '\0') {
-        status = fm_first_line_read("follow_token_file", config->follow_token_file, standby->token,
-                                    sizeof standby->token, error, FM_JOURNAL_ERROR_SIZE);
-    }
+    fm_status status = read_token(config, standby->token, error);
     if (status == FM_OK) {
         status = fm_etcd_access_init(&settings, &standby->access, tls_error);
         if (status != FM_OK) {
@@ -318,6 +323,20 @@ static fm_status take_input(fm_standby *standby, char *error)
     return status;
 }
 
+// Connects with the token as it is now.
+static fm_status open_link(fm_standby *standby, const fm_writer *places, uint64_t *epoch,
+                           bool *replica, char *error)
+{
+    char token[TOKEN_SIZE];
+    uv_mutex_lock(&standby->lock);
+    memcpy(token, standby->token, sizeof token);
+    uv_mutex_unlock(&standby->lock);
+    fm_status status = fm_standby_link_open(&standby->link, &standby->access, standby->host,
+                                            standby->port, token, places, epoch, replica, error);
+    sodium_memzero(token, sizeof token);
+    return status;
+}
+
 static fm_status connect_to(fm_standby *standby, char *error)
 {
     fm_writer places = fm_writer_init(&fm_memory_libc);
@@ -325,9 +344,7 @@ static fm_status connect_to(fm_standby *standby, char *error)
     uint64_t epoch = standby->epoch;
     fm_shipment_put_claim(&places, &(fm_shipment_claim){.ledger = standby->ledger});
     fm_copies_put_places(&standby->copies, &places);
-    fm_status status =
-        fm_standby_link_open(&standby->link, &standby->access, standby->host, standby->port,
-                             standby->token, &places, &epoch, &replica, error);
+    fm_status status = open_link(standby, &places, &epoch, &replica, error);
     fm_writer_fini(&places);
     standby->number = 0;
     if (status == FM_OK) {
@@ -386,9 +403,7 @@ static bool announce_once(fm_standby *standby)
     uint64_t epoch = standby->epoch;
     fm_shipment_put_claim(&claim,
                           &(fm_shipment_claim){.has_taken_over = true, .ledger = standby->ledger});
-    fm_status status =
-        fm_standby_link_open(&standby->link, &standby->access, standby->host, standby->port,
-                             standby->token, &claim, &epoch, &replica, error);
+    fm_status status = open_link(standby, &claim, &epoch, &replica, error);
     fm_writer_fini(&claim);
     fm_standby_link_close(&standby->link);
     return status == FM_ERR_DENIED && strstr(error, "has been replaced") != NULL;
@@ -794,6 +809,25 @@ fm_status fm_standby_begin(fm_hub *hub)
     standby->ledger = fm_ledger_name(&hub->resume_key);
     standby->has_thread = uv_thread_create(&standby->thread, follow, standby) == 0;
     return standby->has_thread ? FM_OK : FM_ERR_NO_MEMORY;
+}
+
+void fm_standby_reload(fm_hub *hub)
+{
+    fm_standby *standby = hub->standby != NULL ? hub->standby : hub->former_standby;
+    char token[TOKEN_SIZE], error[FM_JOURNAL_ERROR_SIZE];
+    if (standby == NULL || hub->config->follow_token_file[0] == '\0') {
+        return;
+    }
+    if (read_token(hub->config, token, error) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "token of the standby kept as it was", fm_log_text("reason", error));
+        return;
+    }
+    uv_mutex_lock(&standby->lock);
+    memcpy(standby->token, token, sizeof token);
+    uv_mutex_unlock(&standby->lock);
+    sodium_memzero(token, sizeof token);
+    fm_log(FM_LOG_INFO, "token of the standby read again",
+           fm_log_text("file", hub->config->follow_token_file));
 }
 
 void fm_standby_stop(fm_hub *hub)

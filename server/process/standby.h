@@ -38,6 +38,10 @@ FM_CHECKED fm_status fm_standby_prepare(fm_hub *hub, void (*wake)(void *context)
 /// Starts following, once there is a ledger. @return FM_OK or FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_standby_begin(fm_hub *hub);
 
+/// Reads the token file again: the next connection shows what is in it. On an error, which the log
+/// names, the token stays. Does nothing where no server is or was followed.
+void fm_standby_reload(fm_hub *hub);
+
 /// Takes messages of the thread, and checks whether a promotion is done.
 void fm_standby_take(fm_hub *hub);
 

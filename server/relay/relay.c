@@ -19,7 +19,6 @@
 #define LIST_NS         FM_NS_PER_S
 #define RETRY_NS        FM_NS_PER_S
 #define FORGET_NS       (10 * FM_NS_PER_S) // until a world that no source lists counts as gone
-#define TOKEN_SIZE      512u
 #define BACK_TICKS_MAX  64u // by which two reports of a world's tick may be out of order
 #define TICK_HZ_MIN     0.1 // a server may say anything
 #define TOLD_MAX        64u // changes of a world that are held back; more are merged
@@ -62,7 +61,7 @@ struct world {
 struct fm_relay {
     fm_hub *hub;
     fm_upstream_access access;
-    char token[TOKEN_SIZE];
+    char token[FM_UPSTREAM_TOKEN_SIZE];
     char ca_file[FM_CONFIG_TEXT_MAX + 1];
     struct source sources[SOURCES_MAX];
     uint32_t source_count;
@@ -559,12 +558,12 @@ static void on_watch(fm_hub *hub, fm_job *job)
 
 // ---- beginning and end -------------------------------------------------------------------------
 
-static fm_status read_token(const char *path, char token[TOKEN_SIZE], char *error)
+static fm_status read_token(const char *path, char token[FM_UPSTREAM_TOKEN_SIZE], char *error)
 {
     token[0] = '\0';
     return path[0] == '\0' ? FM_OK
-                           : fm_first_line_read("relay_token_file", path, token, TOKEN_SIZE, error,
-                                                FM_RELAY_ERROR_SIZE);
+                           : fm_first_line_read("relay_token_file", path, token,
+                                                FM_UPSTREAM_TOKEN_SIZE, error, FM_RELAY_ERROR_SIZE);
 }
 
 static fm_status add_sources(fm_relay *relay, const char *addresses, char *error)
@@ -615,7 +614,7 @@ static const char *what_conflicts(const fm_config *config)
 
 fm_status fm_relay_check(const fm_config *config, char error[FM_RELAY_ERROR_SIZE])
 {
-    char token[TOKEN_SIZE];
+    char token[FM_UPSTREAM_TOKEN_SIZE];
     const char *conflict = what_conflicts(config);
     if (conflict != NULL) {
         snprintf(error, FM_RELAY_ERROR_SIZE, "%s", conflict);
@@ -660,6 +659,22 @@ fm_status fm_relay_start(fm_hub *hub, char error[FM_RELAY_ERROR_SIZE])
     hub->relay = relay;
     hub->on_watch = on_watch;
     return FM_OK;
+}
+
+void fm_relay_reload(fm_hub *hub)
+{
+    char token[FM_UPSTREAM_TOKEN_SIZE], error[FM_RELAY_ERROR_SIZE];
+    const char *path = hub->config->relay_token_file;
+    if (hub->relay == NULL || path[0] == '\0') {
+        return;
+    }
+    if (read_token(path, token, error) != FM_OK) {
+        fm_log(FM_LOG_ERROR, "token of the relay kept as it was", fm_log_text("reason", error));
+        return;
+    }
+    memcpy(hub->relay->token, token, sizeof token);
+    sodium_memzero(token, sizeof token);
+    fm_log(FM_LOG_INFO, "token of the relay read again", fm_log_text("file", path));
 }
 
 void fm_relay_close(fm_relay *relay)

@@ -35,6 +35,10 @@ FM_CHECKED fm_status fm_relay_check(const fm_config *config, char error[FM_RELAY
 ///         FM_ERR_NO_MEMORY
 FM_CHECKED fm_status fm_relay_start(fm_hub *hub, char error[FM_RELAY_ERROR_SIZE]);
 
+/// Reads the file of the token again: the next connections show what is in it. On an error, which
+/// the log names, the token stays. Does nothing where there is no relay.
+void fm_relay_reload(fm_hub *hub);
+
 /// Disconnects from the sources. The loop must run until the handles are closed. NULL is allowed.
 void fm_relay_close(fm_relay *relay);
 

@@ -22,9 +22,10 @@ enum state {
 
 // Data of a thread of the pool. It outlives the connection when that is destroyed meanwhile.
 struct attempt {
-    uv_work_t work;        // first
-    fm_upstream *upstream; // NULL: destroyed
-    fm_upstream_access access;
+    uv_work_t work;            // first
+    fm_upstream *upstream;     // NULL: destroyed
+    fm_upstream_access access; // its token is the next one
+    char token[FM_UPSTREAM_TOKEN_SIZE];
     char address[FM_UPSTREAM_ADDRESS_SIZE];
     fm_client *client; // NULL: none
     char reason[FM_ERROR_TEXT_SIZE];
@@ -247,6 +248,12 @@ static void finish_attempt(fm_upstream *upstream, struct attempt *attempt)
     }
 }
 
+static void free_attempt(struct attempt *attempt)
+{
+    explicit_bzero(attempt->token, sizeof attempt->token);
+    free(attempt);
+}
+
 static void on_attempted(uv_work_t *work, int status)
 {
     (void)status; // cancelled: there is no client
@@ -255,7 +262,7 @@ static void on_attempted(uv_work_t *work, int status)
         finish_attempt(attempt->upstream, attempt);
     }
     fm_client_destroy(attempt->client);
-    free(attempt);
+    free_attempt(attempt);
 }
 
 fm_status fm_upstream_connect(fm_upstream *upstream, const char *address)
@@ -267,10 +274,12 @@ fm_status fm_upstream_connect(fm_upstream *upstream, const char *address)
     }
     attempt->upstream = upstream;
     attempt->access = *upstream->access;
+    snprintf(attempt->token, sizeof attempt->token, "%s", upstream->access->token);
+    attempt->access.token = attempt->token;
     snprintf(attempt->address, sizeof attempt->address, "%s", address);
     snprintf(upstream->address, sizeof upstream->address, "%s", address);
     if (uv_queue_work(upstream->loop, &attempt->work, attempt_to_connect, on_attempted) < 0) {
-        free(attempt);
+        free_attempt(attempt);
         return FM_ERR_NO_MEMORY;
     }
     upstream->attempt = attempt;

@@ -17,13 +17,15 @@
 #include <uv.h>
 
 #define FM_UPSTREAM_ADDRESS_SIZE 256u // bytes, NUL included
+#define FM_UPSTREAM_TOKEN_SIZE   512u // bytes, NUL included
 #define FM_UPSTREAM_SEEDS_MAX    16u
 
 typedef struct fm_upstream fm_upstream;
 
-// A relay's token, and the certificates that it trusts. Texts outlive all connections.
+// A relay's token, and the certificates that it trusts. Texts outlive all connections; the token
+// may change, and each connection shows what it is when it starts.
 typedef struct fm_upstream_access {
-    const char *token;   // empty: none
+    const char *token;   // empty: none; shorter than FM_UPSTREAM_TOKEN_SIZE
     bool tls;            // the server's certificate is checked
     const char *ca_file; // NULL: the system's
 } fm_upstream_access;

@@ -508,6 +508,21 @@ def goes_through(client, **params):
         return False
 
 
+def with_another_token():
+    """SIGHUP reads the file of the relay's token again; one without a line changes nothing."""
+    with tempfile.TemporaryDirectory() as folder, Server(environment=TOKENS) as server:
+        world, _ = make_war(connect(server), random.Random(seed()))
+        path = token_file(folder, "x" * len(LOOKER))
+        with Server("--relay-token-file", path, "--relay-of", f"127.0.0.1:{server.port}", environment=TOKENS) as relay:
+            for token, answer in (("", "token of the relay kept as it was"), (LOOKER, "token of the relay read again")):
+                until(lambda: "cannot ask which worlds there are" in relay.log(), relay.log)
+                assert not knows(relay, world)
+                token_file(folder, token)
+                relay.process.send_signal(signal.SIGHUP)
+                until(lambda: answer in relay.log(), relay.log)
+            until(lambda: knows(relay, world), relay.log)
+
+
 def over_tls():
     """The server that is relayed speaks TLS: its certificate must be the trusted one."""
     source = random.Random(seed())
@@ -538,4 +553,4 @@ def over_tls():
 
 
 run([relaying, delayed, besides_the_picture, little_room, coming_back, limits_that_pass, changing_its_mind,
-     more_is_refused, over_tls])
+     more_is_refused, with_another_token, over_tls])

@@ -9,6 +9,7 @@ Method  two real servers, killed and restarted; a proxy between them that corrup
 
 import os
 import shutil
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -38,7 +39,7 @@ class Pair:
 
     def write(self, name, text):
         path = os.path.join(self.root, name)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             file.write(text)
         return path
 
@@ -422,6 +423,14 @@ def refused(pair):
         with pair.primary("--follow", f"127.0.0.1:{one.port}", "--follow-token-file", wrong,
                           folder="three") as three:
             wait_for_state(three.admin(), "refused")
+            # SIGHUP reads the file again; one that says nothing changes nothing.
+            pair.write("wrong", "")
+            three.process.send_signal(signal.SIGHUP)
+            until(lambda: "token of the standby kept as it was" in three.log(), three.log)
+            wait_for_state(three.admin(), "refused")
+            pair.write("wrong", ADMIN + "\n")
+            three.process.send_signal(signal.SIGHUP)
+            wait_for_state(three.admin(), "following")
 
 
 def wait_for_state(admin, state):
