@@ -184,11 +184,12 @@ void fm_node_note_left(fm_node *node, uint64_t world, const char *owner);
 ///
 /// @param to     name of a node; empty: the one with the most capacity left
 /// @param entry  receives the node that it goes to
+/// @param is_there  receives whether the world is on that node already, and nothing happens
 /// @param error  receives a sentence; room for FM_ETCD_ERROR_SIZE
 /// @return FM_OK: it will begin to, or is there; FM_ERR_NO_WORLD; FM_ERR_BAD_VALUE: no such node;
 ///         FM_ERR_NOT_READY: it has no owner, moves already, or no node can take it; FM_ERR_BUSY
 FM_CHECKED fm_status fm_node_move(fm_node *node, uint64_t world, const char *to,
-                                  fm_node_entry *entry, char *error);
+                                  fm_node_entry *entry, bool *is_there, char *error);
 
 /// Lets a node give its worlds away and take no more; or take worlds again, in which case those
 /// that are on their way still go.

@@ -359,7 +359,7 @@ void fm_node_moves_plan(fm_node *node)
 // ---- requests from clients ----------------------------------------------------------------------
 
 static fm_status move(fm_node *node, fm_node_world *world, const char *to, fm_node_entry *entry,
-                      char *error)
+                      bool *is_there, char *error)
 {
     const fm_node_directory *directory = &node->directory;
     const fm_node_entry *found =
@@ -373,6 +373,7 @@ static fm_status move(fm_node *node, fm_node_world *world, const char *to, fm_no
         return FM_ERR_BAD_VALUE;
     }
     *entry = *found;
+    *is_there = world->heir[0] == '\0' && strcmp(found->name, world->node) == 0;
     if (strcmp(found->name, world->heir[0] == '\0' ? world->node : world->to) == 0) {
         return FM_OK; // it is there, or on its way there
     }
@@ -387,11 +388,13 @@ static fm_status move(fm_node *node, fm_node_world *world, const char *to, fm_no
 }
 
 fm_status fm_node_move(fm_node *node, uint64_t number, const char *to, fm_node_entry *entry,
-                       char *error)
+                       bool *is_there, char *error)
 {
+    *is_there = false;
     uv_mutex_lock(&node->lock);
     fm_node_world *world = fm_node_find_world(&node->directory, number);
-    fm_status status = world == NULL ? FM_ERR_NO_WORLD : move(node, world, to, entry, error);
+    fm_status status =
+        world == NULL ? FM_ERR_NO_WORLD : move(node, world, to, entry, is_there, error);
     uv_mutex_unlock(&node->lock);
     return status;
 }

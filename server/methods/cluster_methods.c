@@ -248,22 +248,24 @@ fm_status fm_take_cluster_move(fm_session *session, const fm_request *request, c
     uint64_t world = request->values[FM_FIELD_WORLD].number;
     char name[FM_CLUSTER_NAME_MAX + 1], reason[FM_ETCD_ERROR_SIZE] = "";
     fm_node_entry entry = {.name = ""};
+    bool is_there = true;
     copy_name(request, name);
     fm_status status;
     if (hub->node == NULL) {
         status = fm_hub_find_host(hub, world) == NULL ? FM_ERR_NO_WORLD : refuse_name(name, error);
     } else {
-        status = fm_node_move(hub->node, world, name, &entry, reason);
+        status = fm_node_move(hub->node, world, name, &entry, &is_there, reason);
         snprintf(error, FM_ERROR_TEXT_SIZE, "%.*s", (int)FM_ERROR_TEXT_SIZE - 1, reason);
     }
     if (status == FM_OK && !request->is_notification) {
         fm_reply reply;
         fm_reply_begin(&reply, request->id);
-        msgpack_pack_map(&reply.packer, 4);
+        msgpack_pack_map(&reply.packer, 5);
         fm_pack_key_uint(&reply.packer, "world", world);
         fm_pack_key_text(&reply.packer, "node", entry.name);
         fm_pack_key_text(&reply.packer, "tcp", entry.tcp);
         fm_pack_key_text(&reply.packer, "http", entry.http);
+        fm_pack_key_bool(&reply.packer, "there", is_there);
         fm_reply_send(session, &reply);
     }
     return status;

@@ -108,6 +108,8 @@ def go_where_their_world_is(take_away):
             assert "takes worlds, answers this" in status and "arena" in status and "running" in status, status
             assert re.search(rf"^{owner.name} +\S+ +\S+ +1 ", status, re.MULTILINE), status
             # By the command line, through the node that does not have the world.
+            said = command("cluster", "move", "arena", owner.name, "--connect", f"127.0.0.1:{other.port}")
+            assert said.endswith(f" is on node {owner.name} already.\n"), said
             command("cluster", "move", "arena", other.name, "--connect", f"127.0.0.1:{other.port}")
             for follower in running:
                 assert follower.line() == {"moved": True}

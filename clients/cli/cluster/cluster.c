@@ -120,6 +120,18 @@ static int print_status(fm_cli *cli)
 
 // ---- move, drain, undrain ----------------------------------------------------------------------
 
+static void print_move(uint64_t world, const char *node, bool is_there)
+{
+    printf("World %llu ", (unsigned long long)world);
+    if (node[0] == '\0') {
+        puts("stays: this server is not in a cluster (cluster_name is not set).");
+    } else if (is_there) {
+        printf("is on node %s already.\n", node);
+    } else {
+        printf("goes to node %s; 'fogmarch cluster status' says when it is there.\n", node);
+    }
+}
+
 static int move(fm_cli *cli, const char *given, const char *node)
 {
     uint64_t world = fm_cli_world(cli, given);
@@ -131,8 +143,7 @@ static int move(fm_cli *cli, const char *given, const char *node)
     if (!fm_cli_print_json(cli, result)) {
         char where[65];
         fm_object_text(result, "node", where, sizeof where);
-        printf("World %llu goes to node %s; 'fogmarch cluster status' says when it is there.\n",
-               (unsigned long long)world, where);
+        print_move(world, where, fm_object_bool(result, "there", false));
     }
     return 0;
 }
@@ -201,7 +212,8 @@ const fm_cli_command fm_cli_cluster = {
         "status            nodes with their load, worlds with the node that has each, and how\n"
         "                  often that has changed (epoch); what is wrong, and what to do\n"
         "move WORLD NODE   moves a world, which goes on with its searches, orders and views;\n"
-        "                  without NODE to the one with the most capacity left\n"
+        "                  without NODE to the one with the most capacity left. On NODE\n"
+        "                  already: says so, exit status 0\n"
         "drain NODE        a node gives its worlds to the others and takes no more, as before\n"
         "                  an upgrade; until undrain, or until it is started again\n"
         "undrain NODE      it takes worlds again; those that have gone do not come back\n"

@@ -728,6 +728,8 @@ ClusterMove = TypedDict('ClusterMove', {
     'tcp': str,
     # where pages reach it; empty: nowhere
     'http': str,
+    # the world is on that node already, and nothing happens
+    'there': bool,
 })
 
 # What cluster.drain answers.
