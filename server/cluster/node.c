@@ -714,6 +714,14 @@ uint32_t fm_node_list(fm_node *node, fm_node_entry entries[FM_NODES_MAX])
     return count;
 }
 
+fm_cluster_state fm_node_state(fm_node *node)
+{
+    uv_mutex_lock(&node->lock);
+    fm_cluster_state state = state_of(node, fm_clock_now_ns());
+    uv_mutex_unlock(&node->lock);
+    return state;
+}
+
 bool fm_node_copy(fm_node *node, fm_node_directory *directory)
 {
     uv_mutex_lock(&node->lock);
@@ -727,6 +735,7 @@ bool fm_node_copy(fm_node *node, fm_node_directory *directory)
     directory->leases_lost = node->leases_lost;
     directory->lease_ms =
         node->sure_until_ns > now_ns ? (node->sure_until_ns - now_ns) / FM_NS_PER_MS : 0;
+    directory->is_member &= directory->lease_ms > 0; // it may be over since the last read
     size_t size = (directory->world_count + 1) * sizeof *directory->worlds;
     directory->worlds = malloc(size);
     bool copied = directory->worlds != NULL;

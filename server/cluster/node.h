@@ -239,6 +239,9 @@ bool fm_node_locate(fm_node *node, uint64_t number, const char *name, fm_node_wo
 /// The living nodes, as last read. @return how many
 uint32_t fm_node_list(fm_node *node, fm_node_entry entries[FM_NODES_MAX]);
 
+/// The cluster's state as this node sees it now.
+fm_cluster_state fm_node_state(fm_node *node);
+
 /// A copy of the directory, whose `worlds` are for free(). @return false when out of memory
 bool fm_node_copy(fm_node *node, fm_node_directory *directory);
 

@@ -137,10 +137,20 @@ static void pack_nodes(msgpack_packer *packer, const fm_node_directory *director
     }
 }
 
-static const char *state_of(const fm_node_world *world)
+// A node that etcd does not answer knows of its own worlds alone, and only as long as its lease
+// holds.
+static const char *state_of(const fm_node_directory *directory, const fm_node_world *world)
 {
+    bool is_cut_off =
+        directory->state == FM_CLUSTER_NO_MAJORITY || directory->state == FM_CLUSTER_REFUSED;
     if (world->is_damaged) {
         return "damaged";
+    }
+    if (is_cut_off) {
+        return world->is_here && directory->is_member ? "halted" : "unknown";
+    }
+    if (directory->state == FM_CLUSTER_QUOTA_FULL) {
+        return "halted";
     }
     if (!world->has_owner) {
         return "waiting";
@@ -160,7 +170,7 @@ static void pack_worlds(msgpack_packer *packer, const fm_node_directory *directo
         fm_pack_key_text(packer, "node", world->node);
         fm_pack_key_uint(packer, "epoch", world->epoch);
         fm_pack_key_text(packer, "to", world->to);
-        fm_pack_key_text(packer, "state", state_of(world));
+        fm_pack_key_text(packer, "state", state_of(directory, world));
     }
 }
 

@@ -36,6 +36,16 @@ static fm_http_answer answer_readiness(const fm_hub *hub)
                          : fm_http_answer_text(STATUS_NOT_NOW, NULL, "not ready\n");
 }
 
+// A node without etcd stays ready: a restart would not help, and clients continue by themselves.
+static const char *status_of(const fm_hub *hub)
+{
+    fm_cluster_state state = hub->node == NULL ? FM_CLUSTER_GOOD : fm_node_state(hub->node);
+    return hub->going_down            ? "going down"
+           : hub->creation_count > 0  ? "loading"
+           : state != FM_CLUSTER_GOOD ? fm_cluster_state_name(state)
+                                      : "ok";
+}
+
 static fm_http_answer answer_health(const fm_hub *hub)
 {
     uint64_t agents = 0;
@@ -46,11 +56,8 @@ static fm_http_answer answer_health(const fm_hub *hub)
     snprintf(body, sizeof body,
              "{\"status\":\"%s\",\"version\":\"%s\",\"uptime_seconds\":%.3f,"
              "\"worlds\":%u,\"worlds_loading\":%u,\"agents\":%llu,\"clients\":%u}\n",
-             hub->going_down           ? "going down"
-             : hub->creation_count > 0 ? "loading"
-                                       : "ok",
-             FOGMARCH_VERSION, (double)(uv_hrtime() - hub->start_ns) / 1e9, hub->host_count,
-             hub->creation_count, (unsigned long long)agents, hub->session_count);
+             status_of(hub), FOGMARCH_VERSION, (double)(uv_hrtime() - hub->start_ns) / 1e9,
+             hub->host_count, hub->creation_count, (unsigned long long)agents, hub->session_count);
     fm_http_answer answer =
         fm_http_answer_text(is_ready(hub) ? STATUS_OK : STATUS_NOT_NOW, NULL, body);
     answer.type = "application/json";

@@ -81,10 +81,10 @@ __attribute__((format(printf, 2, 3))) static void say(const fm_notify *notify, c
     (void)!send(notify->socket, text, (size_t)size, MSG_NOSIGNAL);
 }
 
-void fm_notify_ready(const fm_notify *notify, uint32_t worlds, uint32_t clients)
+void fm_notify_ready(const fm_notify *notify, uint32_t worlds, uint32_t clients, const char *etcd)
 {
-    say(notify, "READY=1\nMAINPID=%d\nSTATUS=%u worlds, %u clients\n", (int)getpid(), worlds,
-        clients);
+    say(notify, "READY=1\nMAINPID=%d\nSTATUS=%u worlds, %u clients%s%s\n", (int)getpid(), worlds,
+        clients, etcd == NULL ? "" : ", etcd: ", etcd == NULL ? "" : etcd);
 }
 
 void fm_notify_reloading(const fm_notify *notify)
@@ -98,7 +98,8 @@ void fm_notify_stopping(const fm_notify *notify)
     say(notify, "STOPPING=1\nSTATUS=going down\n");
 }
 
-void fm_notify_alive(const fm_notify *notify, uint32_t worlds, uint32_t clients)
+void fm_notify_alive(const fm_notify *notify, uint32_t worlds, uint32_t clients, const char *etcd)
 {
-    say(notify, "WATCHDOG=1\nSTATUS=%u worlds, %u clients\n", worlds, clients);
+    say(notify, "WATCHDOG=1\nSTATUS=%u worlds, %u clients%s%s\n", worlds, clients,
+        etcd == NULL ? "" : ", etcd: ", etcd == NULL ? "" : etcd);
 }

@@ -285,6 +285,13 @@ static void reload_certificate(struct server *server)
            fm_log_text("file", server->hub.config->tls_certificate));
 }
 
+// What is wrong with the cluster, for systemd. NULL: nothing
+static const char *etcd_state(const fm_hub *hub)
+{
+    fm_cluster_state state = hub->node == NULL ? FM_CLUSTER_GOOD : fm_node_state(hub->node);
+    return state == FM_CLUSTER_GOOD ? NULL : fm_cluster_state_name(state);
+}
+
 static void on_reload(uv_signal_t *signal, int number)
 {
     (void)number;
@@ -298,7 +305,8 @@ static void on_reload(uv_signal_t *signal, int number)
         reload_certificate(server);
     }
     fm_http_read_files(server->http);
-    fm_notify_ready(&server->notify, server->hub.host_count, server->hub.session_count);
+    fm_notify_ready(&server->notify, server->hub.host_count, server->hub.session_count,
+                    etcd_state(&server->hub));
 }
 
 // ---- events from the conductor -----------------------------------------------------------------
@@ -377,7 +385,8 @@ static void feed_watchdog(struct server *server, uint64_t now_ns)
     uint64_t turn_count = fm_conductor_nudge(server->hub.conductor);
     if (turn_count != server->turn_count || server->stopped) {
         server->turn_count = turn_count;
-        fm_notify_alive(notify, server->hub.host_count, server->hub.session_count);
+        fm_notify_alive(notify, server->hub.host_count, server->hub.session_count,
+                        etcd_state(&server->hub));
     }
 }
 
@@ -879,7 +888,7 @@ int fm_server_run(const fm_config *config, const char *const *arguments,
                    start_http(&server) && start_listening(&server) && start_watchdog(&server) &&
                    start_filter(config) && start_following(&server.hub);
     if (started) {
-        fm_notify_ready(&server.notify, 0, 0);
+        fm_notify_ready(&server.notify, 0, 0, NULL);
     } else {
         stop(&server);
     }

@@ -243,11 +243,14 @@ class Node:
         with open(self.log_path, errors="replace") as file:
             return file.read()
 
-    def metrics(self):
+    def page(self, path):
         with open(self.metrics_port_file) as file:
-            url = f"http://127.0.0.1:{int(file.read())}/metrics"
+            url = f"http://127.0.0.1:{int(file.read())}{path}"
         with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
-            lines = answer.read().decode().splitlines()
+            return answer.read().decode()
+
+    def metrics(self):
+        lines = self.page("/metrics").splitlines()
         return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if line[0] != "#")}
 
     def kill(self):

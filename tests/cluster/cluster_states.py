@@ -9,6 +9,7 @@ Method  real nodes and real etcd on loopback, under the load of match.py. The da
         same program under another version's name.
 """
 
+import json
 import os
 import random
 import signal
@@ -46,6 +47,9 @@ def etcd_is_full(match, etcd, node):
     said = client.call("cluster.status")
     assert "compact" in said["what_to_do"] and said["member"] and said["engine"]["lease_ms"] > 0, said
     until(lambda: node.metrics()['fogmarch_cluster_state{state="quota_full"}'] == 1, "the metric")
+    assert {world["state"] for world in said["worlds"]} == {"halted"}, said
+    until(lambda: json.loads(node.page("/healthz"))["status"] == "quota_full", "the state of health")
+    assert node.page("/readyz") == "ok\n", "a restart would not help"
     until(lambda: "state=quota_full" in node.log(), node.log)
     until(lambda: "etcd's database is full" in printed_status(node), lambda: printed_status(node))
     stands_still(match)

@@ -114,6 +114,13 @@ def members_of_etcd_die_and_come_back():
             etcd.kill(other)
             until(lambda: status.call("cluster.status")["state"] == "no_majority", "the loss of the majority")
             assert "majority" in status.call("cluster.status")["what_to_do"]
+            # Nobody calls the world running: its own node knows that it stands still, another one knows nothing.
+            for node in nodes:
+                with node.connect() as asked:
+                    until(lambda: asked.call("cluster.status")["state"] == "no_majority", "a state")
+                    [listed] = asked.call("cluster.status")["worlds"]
+                    assert listed["state"] in (("halted", "unknown") if listed["node"] == node.name else ("unknown",)), \
+                        (node.name, listed)
             answered, tick = len(match.answers), match.tick()
             time.sleep(0.5)
             # The node sends nothing that a crash could undo.

@@ -10,7 +10,8 @@
 
 // ---- status -------------------------------------------------------------------------------------
 
-static void print_nodes(fm_numbers nodes, const char *here)
+// @param is_known  etcd answers: what is listed is so now
+static void print_nodes(fm_numbers nodes, const char *here, bool is_known)
 {
     printf("\n%-20s %-22s %-16s %7s %10s %6s  %s\n", "NODE", "ADDRESS", "VERSION", "WORLDS",
            "AGENTS", "LOAD", "STATE");
@@ -26,7 +27,9 @@ static void print_nodes(fm_numbers nodes, const char *here)
         printf("%-20s %-22s %-16s %7llu %10s %6s  %s%s\n", name, tcp, version,
                (unsigned long long)fm_object_uint(node, "worlds", 0),
                fm_report_grouped(fm_object_uint(node, "agents", 0)), load,
-               fm_object_bool(node, "draining", false) ? "draining" : "takes worlds",
+               !is_known                                 ? "as last read"
+               : fm_object_bool(node, "draining", false) ? "draining"
+                                                         : "takes worlds",
                strcmp(name, here) == 0 ? ", answers this" : "");
     }
 }
@@ -37,6 +40,8 @@ static const fm_report_meaning world_states[] = {
     {"moving", "on its way; it ticks on"},
     {"waiting", "its node is gone; another one takes it within seconds"},
     {"damaged", "see the logs of the nodes; its log in etcd stays as it is"},
+    {"halted", "it stands still until etcd takes its writes again"},
+    {"unknown", "etcd does not answer this node; NODE is as last read"},
 };
 
 static void print_worlds(fm_numbers worlds)
@@ -53,11 +58,12 @@ static void print_worlds(fm_numbers worlds)
         fm_object_text(world, "node", node, sizeof node);
         fm_object_text(world, "to", to, sizeof to);
         fm_object_text(world, "state", state, sizeof state);
+        bool is_moving = strcmp(state, "moving") == 0 && to[0] != '\0';
         const char *what = fm_report_meaning_of(world_states, FM_COUNT_OF(world_states), state);
         printf("%8llu  %-20s %-20s %6llu  %s%s%s%s%s\n",
                (unsigned long long)fm_object_uint(world, "world", 0), name, node,
                (unsigned long long)fm_object_uint(world, "epoch", 0), state,
-               to[0] == '\0' ? "" : " to ", to, what[0] == '\0' ? "" : ": ", what);
+               is_moving ? " to " : "", is_moving ? to : "", what[0] == '\0' ? "" : ": ", what);
     }
 }
 
@@ -94,7 +100,7 @@ static void print_state(const msgpack_object *status)
 static int print_status(fm_cli *cli)
 {
     const msgpack_object *status = fm_cli_call(cli, FM_METHOD_CLUSTER_STATUS);
-    char cluster[65], node[65];
+    char cluster[65], node[65], state[32];
     if (fm_cli_print_json(cli, status)) {
         return 0;
     }
@@ -105,7 +111,9 @@ static int print_status(fm_cli *cli)
     }
     fm_object_text(status, "node", node, sizeof node);
     print_state(status);
-    print_nodes(fm_object_numbers(status, "nodes"), node);
+    fm_object_text(status, "state", state, sizeof state);
+    print_nodes(fm_object_numbers(status, "nodes"), node,
+                strcmp(state, "no_majority") != 0 && strcmp(state, "refused") != 0);
     print_worlds(fm_object_numbers(status, "worlds"));
     const msgpack_object *appends = fm_object_get(status, "appends");
     printf("\nNode %s: %s appends, %.1f ms each, %.1f at most; %s without an answer in time, %s "
