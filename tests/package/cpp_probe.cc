@@ -34,6 +34,7 @@ std::vector<fm_building_look> buildings;
 std::vector<fm_mirror_ended> ends;
 std::vector<fm_mirror_alert> alerts;
 std::vector<fogmarch::Fog> fogs;
+std::map<std::uint64_t, std::string> tags;
 std::vector<std::uint64_t> died; // while others carried them
 std::vector<std::uint64_t> boarded;
 std::string over;
@@ -77,11 +78,13 @@ void follow()
             boarded.push_back(id);
         }
         is_wrong |= agents.erase(id) != 1;
+        tags.erase(id);
     };
     view->on_entered = [](const fm_mirror_agent &agent) {
         is_wrong |= !agents.emplace(agent.id, agent).second;
     };
     view->on_moved = [](const fm_mirror_agent &agent) { agents[agent.id] = agent; };
+    view->on_tagged = [](const fm_mirror_agent &agent) { tags[agent.id] = view->tag(agent.id); };
     view->on_buildings_changed = []() {
         const fm_mirror &mirror = view->mirror();
         buildings.assign(mirror.buildings, mirror.buildings + mirror.building_count);
@@ -103,7 +106,7 @@ bool agrees()
     for (std::uint32_t i = 0; i < view->agent_count() && agree; i++) {
         const fm_mirror_agent &agent = view->agent_at(i);
         agree = agents.count(agent.id) == 1 && is_same(agents[agent.id], agent) &&
-                is_same(*view->find(agent.id), agent);
+                is_same(*view->find(agent.id), agent) && tags[agent.id] == view->tag(agent.id);
     }
     const fm_rect rect = view->rect();
     for (std::size_t i = 0; i < looks.size() && agree; i++) {

@@ -49,6 +49,8 @@ class View
     std::function<void(const fm_mirror_agent &agent)> on_entered;
     /// It moved or changed its state.
     std::function<void(const fm_mirror_agent &agent)> on_moved;
+    /// Its tag is another, or was removed; after a keyframe: it has one, or had. See tag().
+    std::function<void(const fm_mirror_agent &agent)> on_tagged;
     /// Others stand in mirror().buildings, so many as its building_count.
     std::function<void()> on_buildings_changed;
     /// An order ended; each does exactly once.
@@ -118,6 +120,15 @@ class View
     {
         return fm_mirror_find(&mirror_, id);
     }
+    /// The bytes of an agent's tag (agent.set); empty: it has none, or is not in view.
+    std::string tag(std::uint64_t id) const
+    {
+        const fm_mirror_agent *agent = find(id);
+        std::uint32_t size = 0;
+        const std::uint8_t *bytes =
+            agent == nullptr ? nullptr : fm_mirror_tag_of(&mirror_, agent, &size);
+        return bytes == nullptr ? std::string() : std::string(bytes, bytes + size);
+    }
     /// How an agent moves, in a view with motion; nullptr: nothing is known.
     const fm_mirror_motion *motion(std::uint64_t id) const
     {
@@ -186,6 +197,8 @@ class View
 
     bool apply(fm_notification notification, const msgpack_object *params);
     void collect(bool is_keyframe, const Fields &params);
+    void collect_tagged();
+    void collect_tags(const Fields &params);
     void tell(bool is_keyframe, const Fields &params);
     void tell_cells(const Fields &params);
     void tell_sight(const Fields &params);
@@ -204,7 +217,7 @@ class View
     std::uint32_t good_ = 0;   // messages since then
     std::string moved_to_;
     fm_mirror mirror_;
-    std::vector<std::uint64_t> before_, come_, moves_,
+    std::vector<std::uint64_t> before_, come_, moves_, tagged_,
         died_; // kept, so that a tick costs no memory
     std::vector<Gone> gone_;
     std::vector<fm_mirror_ended> ends_;
@@ -222,6 +235,10 @@ inline bool View::apply(fm_notification notification, const msgpack_object *para
         before_.push_back(mirror_.agents[i].id);
     }
     moves_.clear();
+    tagged_.clear();
+    if (is_keyframe && on_tagged) {
+        collect_tagged();
+    }
     ends_.clear();
     alerts_.clear();
     died_.clear();
@@ -230,6 +247,9 @@ inline bool View::apply(fm_notification notification, const msgpack_object *para
     }
     starts_over_ = starts_over_ && ++good_ < 64; // a server that goes on so would begin forever
     collect(is_keyframe, Fields(params));
+    if (on_tagged) {
+        collect_tags(Fields(params));
+    }
     tell(is_keyframe, Fields(params));
     return true;
 }
@@ -262,6 +282,27 @@ inline void View::collect(bool is_keyframe, const Fields &params)
     for (std::uint32_t i = 0; i + 4 < enter.count; i += 5) {
         come_.push_back(fm_numbers_at(enter, i));
     }
+}
+
+// Who has a tag: a keyframe does not say who has none any more.
+inline void View::collect_tagged()
+{
+    for (std::uint32_t i = 0; i < mirror_.agent_count; i++) {
+        std::uint32_t size = 0;
+        if (fm_mirror_tag_of(&mirror_, &mirror_.agents[i], &size) != nullptr) {
+            tagged_.push_back(mirror_.agents[i].id);
+        }
+    }
+}
+
+inline void View::collect_tags(const Fields &params)
+{
+    const fm_numbers tagged = fm_object_numbers(params.get(), "tagged");
+    for (std::uint32_t i = 0; i + 1 < tagged.count; i += 2) {
+        tagged_.push_back(fm_numbers_at(tagged, i));
+    }
+    std::sort(tagged_.begin(), tagged_.end());
+    tagged_.erase(std::unique(tagged_.begin(), tagged_.end()), tagged_.end());
 }
 
 inline void View::tell_cells(const Fields &params)
@@ -311,6 +352,11 @@ inline void View::tell(bool is_keyframe, const Fields &params)
     }
     for (std::size_t i = 0; on_moved && i < moves_.size(); i++) {
         on_moved(*find(moves_[i]));
+    }
+    for (std::size_t i = 0; on_tagged && i < tagged_.size(); i++) {
+        if (const fm_mirror_agent *agent = find(tagged_[i])) { // it may have left
+            on_tagged(*agent);
+        }
     }
     if (on_buildings_changed && (is_keyframe || params.has("buildings"))) {
         on_buildings_changed();
