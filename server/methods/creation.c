@@ -236,6 +236,7 @@ static void on_made(uv_work_t *work, int error)
 {
     fm_creation *creation = work->data;
     fm_hub *hub = creation->hub;
+    fm_hub_beat(hub);
     if (error < 0 || creation->status != FM_OK) {
         fail(creation, error < 0 ? FM_ERR_IO : creation->status);
         return;
@@ -385,6 +386,7 @@ static void on_dropped(uv_work_t *work, int error)
 {
     (void)error;
     struct removal *removal = work->data;
+    fm_hub_beat(removal->hub);
     if (removal->job->status == FM_OK && removal->job->session != 0) {
         fm_shipping_note_end(removal->hub, removal->world, on_end_copied, removal);
     } else {

@@ -256,6 +256,7 @@ static void tell_standby(struct fm_issuance_entry *entry)
 static void on_written(uv_work_t *work, int error)
 {
     struct fm_issuance_entry *entry = work->data;
+    fm_hub_beat(entry->hub);
     entry->hub->issuance.writing_count--;
     if (error < 0) {
         entry->status = FM_ERR_IO;

@@ -236,6 +236,7 @@ static void on_listed(uv_work_t *work, int error)
 {
     struct listing *listing = work->data;
     listing->failed |= error < 0;
+    fm_hub_beat(listing->hub);
     listing->hub->listing_count--;
     fm_session *session = end_wait(listing->hub, &listing->asker);
     if (session != NULL && !listing->asker.is_notification) {
@@ -319,6 +320,7 @@ static void on_opened(uv_work_t *work, int error)
 {
     struct fm_opening *opening = work->data;
     fm_hub *hub = opening->hub;
+    fm_hub_beat(hub);
     if (error < 0 || opening->status != FM_OK) {
         fail(opening, error < 0 ? FM_ERR_IO : opening->status);
         return;

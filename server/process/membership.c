@@ -374,6 +374,7 @@ static void on_taken(uv_work_t *work, int error)
 {
     struct taking *taking = work->data;
     fm_hub *hub = taking->hub;
+    fm_hub_beat(hub);
     if (error < 0) {
         taking->status = FM_ERR_IO;
     }

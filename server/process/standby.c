@@ -595,6 +595,7 @@ static void on_ended(uv_work_t *work, int error)
 {
     fm_standby *standby = work->data;
     fm_hub *hub = standby->hub;
+    fm_hub_beat(hub);
     if (error < 0 || standby->status != FM_OK) {
         fm_log(FM_LOG_ERROR, "standby cannot take over",
                fm_log_text("reason", standby->promote_error));

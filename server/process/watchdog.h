@@ -1,18 +1,19 @@
 // server/process/watchdog.h: a thread that watches the event loop, and ends the process when the
 // loop hangs.
 //
-// The loop counts what it does: its checks every 100 ms, and each piece of work for a client. The
-// watcher checks four times a second, and adds up the time of the loop's thread since that count
-// last moved: the time between two checks while the thread sleeps, and what it ran while it wants
-// to. A thread that waits for a processor, or that a debugger has stopped, gets no time, so a busy
-// machine does not end a server whose loop advances slowly. Checks are counted, not measured: after
-// SIGSTOP or a suspend the watcher checks only once, and then the loop has had its turn as well.
-// When the time amounts to `stall_s`, it logs that and ends the process with FM_WATCHDOG_EXIT. With
-// journals nothing is lost, and a supervisor can restart the server.
+// The loop counts what it does: its checks every 100 ms, each piece of work for a client, and what
+// comes back from the thread pool. The watcher checks four times a second, and adds up the time of
+// the loop's thread since that count last moved: the time between two checks while the thread
+// sleeps, and what it ran while it wants to. A thread that waits for a processor, or that a
+// debugger has stopped, gets no time, so a busy machine does not end a server whose loop advances
+// slowly. Checks are counted, not measured: after SIGSTOP or a suspend the watcher checks only
+// once, and then the loop has had its turn as well. When the time amounts to `stall_s`, it logs
+// that and ends the process with FM_WATCHDOG_EXIT. With journals nothing is lost, and a supervisor
+// can restart the server.
 //
 // After SIGTERM or SIGINT a hung loop gets the time that the end may take, if that is shorter: so
 // the process ends in any case. At last the loop only waits for the thread pool, such as for worlds
-// that are being made, and gets `stall_s` for that.
+// that are being made, and gets `stall_s` for each.
 //
 // Threads: made by the event loop's, which it watches.
 

@@ -402,6 +402,7 @@ static void on_read(uv_work_t *work, int error)
 {
     (void)error;
     fm_shipping *shipping = work->data;
+    fm_hub_beat(shipping->hub);
     shipping->is_reading = false;
     if (shipping->is_over) {
         release(shipping);
