@@ -7,10 +7,9 @@
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { assert, Browser, cellsAround, clickCell, makeWorld, run, Server, until } from "./support.mjs";
+import { assert, Browser, cellsAround, clickCell, freePorts, makeWorld, run, Server, until } from "./support.mjs";
 
 const UNITS = 9;
 
@@ -19,15 +18,6 @@ const etcd = [...(process.env.PATH ?? "").split(delimiter), "/usr/bin", "/usr/lo
 if (etcd === undefined) {
   console.log("[ SKIPPED  ] install the Debian package etcd-server");
   process.exit(77);
-}
-
-async function freePorts(count) {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports = await Promise.all(servers.map((server) => new Promise((resolve) => {
-    server.listen(0, "127.0.0.1", () => resolve(server.address().port));
-  })));
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
 
 async function startEtcd(folder) {
@@ -68,6 +58,7 @@ async function pagesFollow() {
   const { address, child } = await startEtcd(folder);
   const [first, second] = await startNodes(folder, address);
   const admin = await first.connect({});
+  await until(async () => (await admin.call("cluster.status", {})).nodes.length === 2, "both nodes");
   const { world, teams, bases } = await makeWorld(admin, { omniscient: true });
   const { agents } = await admin.call("agent.spawn", { world, team: teams[0], cells: cellsAround(bases, UNITS) });
   await admin.call("world.resume", { world });

@@ -32,7 +32,7 @@ async function theQueue() {
 
   // The world is paused, and an empty chart says so.
   const empty = page.locator("[data-chart='ms per tick'] .empty");
-  assert.match(await empty.textContent(), /has not ticked/);
+  await until(async () => (await empty.textContent()).includes("has not ticked"), "words in place of lines");
 
   // Two agents compared.
   await page.locator("[data-tab=pair]").click();
@@ -60,7 +60,7 @@ async function theQueue() {
   await page.keyboard.press("ArrowDown");
   await until(async () => (await page.locator("#follow").getAttribute("aria-pressed")) === "false", "no more");
 
-  assert.ok(!(await empty.isVisible()), "now there are lines");
+  await until(async () => !(await empty.isVisible()), "lines instead of that");
 
   // A link that is opened after the world has gone on still shows this tick.
   await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async () => {} } }));
@@ -81,7 +81,7 @@ async function theQueue() {
   await admin.call("world.step", { world, ticks: 300 });
   await until(() => page.evaluate((ids) => String(window.fogmarch.view.waits.foundStuck) === String(ids),
                                   agents.slice(1).sort((a, b) => a - b)), "three who are stuck");
-  assert.match(await page.locator("#waits").textContent(), /3 are stuck/);
+  await until(async () => (await page.locator("#waits").textContent()).includes("3 are stuck"), "their number");
   await page.locator("#next-stuck").click();
   await page.locator("#explain").click();
   await until(async () => (await page.locator("#explanation").textContent()).includes("it is stuck"), "in words");
@@ -120,7 +120,7 @@ async function thePress() {
   await page.locator("#waits-all").check();
   await until(() => page.evaluate((expected) => JSON.stringify(window.fogmarch.view.waits.foundEscorts) === expected,
                                   JSON.stringify([[large, escort.stands]])), "who stands for whom");
-  assert.match(await page.locator("#waits").textContent(), /1 is let through a press/);
+  await until(async () => (await page.locator("#waits").textContent()).includes("1 is let through a press"), "a number");
   await page.locator("#explain").click();
   await until(async () => (await page.locator("#explanation").textContent()).includes(
     `it stands so that another gets through: agent ${large}`), "in words");
@@ -160,7 +160,7 @@ async function theBridge() {
   await page.locator("#waits-all").check();
   await until(() => page.evaluate(() => JSON.stringify(window.fogmarch.view.waits.foundLanes) === "[[12,5,14,2]]"),
               "the passage");
-  assert.match(await page.locator("#waits").textContent(), /1 passage has lanes/);
+  await until(async () => (await page.locator("#waits").textContent()).includes("1 passage has lanes"), "a number");
   await page.locator("#explain").click();
   await until(async () => (await page.locator("#explanation").textContent()).includes(
     "it keeps to the lanes of the passage at 12, 5, to the east"), "in words");

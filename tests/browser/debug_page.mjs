@@ -2,7 +2,7 @@
 
 import { decode, encode } from "@msgpack/msgpack";
 import {
-  assert, Browser, cellsAround, clickCell, colourAt, factsOf, makeWorld, run, Server, until,
+  assert, Browser, cellsAround, clickCell, colourAt, factsOf, freePorts, makeWorld, run, Server, until,
 } from "./support.mjs";
 
 async function stage() {
@@ -231,8 +231,8 @@ async function fogOfATeam() {
 
 async function troublesAreSaidInWords() {
   const token = "correct-horse-battery";
-  let server = await Server.start([], { FOGMARCH_TOKEN: token });
-  const ports = [server.port, server.http];
+  const ports = await freePorts(2);
+  let server = await Server.start([], { FOGMARCH_TOKEN: token }, ports);
   let admin = await server.connect({ token });
   await makeWorld(admin);
   admin.close();

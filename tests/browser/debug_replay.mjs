@@ -65,8 +65,8 @@ async function isShown(page, file, tick) {
   const digest = page.locator("#replay-digest");
   await until(async () => (await digest.getAttribute("data-digest")) === (tick === 0 ? "" : truth.digest),
               `the digest of tick ${tick}`);
-  assert.match(await digest.textContent(), tick === 0 ? /no digest/ : /as recorded/);
-  assert.equal(Number(await slider(page).inputValue()), tick);
+  await until(async () => (tick === 0 ? /no digest/ : /as recorded/).test(await digest.textContent()), "words about it");
+  await until(async () => Number(await slider(page).inputValue()) === tick, "the slider to be there");
   const wanted = (truth.agents ?? []).map(({ agent, cell }) => `${agent} at ${cell}`).sort().join("; ");
   const shown = () => page.evaluate(() => {
     const { ids, xs, ys, agentCount } = window.fogmarch.view.truth.mirror;

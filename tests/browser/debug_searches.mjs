@@ -57,8 +57,14 @@ async function aSuspendedSearchIsLive() {
   await until(async () => { // while the map moves, the page asks again and again
     const before = quiet;
     await page.waitForTimeout(500);
+    const waits = await page.evaluate(async () => {
+      const { map, view: { inspector } } = window.fogmarch;
+      const { frames } = map;
+      while (map.frames < frames + 2) await new Promise(requestAnimationFrame);
+      return inspector.moved !== undefined; // it will ask
+    });
     quiet = asked();
-    return quiet === before;
+    return quiet === before && !waits;
   }, "a map that stands still");
   const closed = new Set();
   const { rect } = await page.evaluate(() => window.fogmarch.view.inspector.trace.wanted);

@@ -48,11 +48,22 @@ class Firefox {
   }
 }
 
-// Where on the page the middle of a cell is.
+// Where on the page the middle of a cell is, once two frames have it at the same place: a page that opens moves its parts.
 async function placeOf(page, cell) {
-  const { x, y } = await page.evaluate((where) => window.fogmarch.map.pixelOfCell(where), cell);
-  const box = await (await page.$("#map canvas")).boundingBox();
-  return { x: box.x + x, y: box.y + y };
+  const look = () => page.evaluate(async (where) => {
+    const { map } = window.fogmarch;
+    const { frames } = map;
+    while (map.frames < frames + 2) await new Promise(requestAnimationFrame);
+    const { x, y } = map.pixelOfCell(where);
+    const box = map.app.canvas.getBoundingClientRect();
+    return { x: box.x + x, y: box.y + y };
+  }, cell);
+  let last = await look();
+  return until(async () => {
+    const before = last;
+    last = await look();
+    return before.x === last.x && before.y === last.y && last;
+  }, "a map that stays where it is");
 }
 
 // Counts the colours in the map's canvas: a map that is drawn has many.
@@ -90,11 +101,15 @@ async function debugPageShowsAnAgent() {
   await until(() => page.evaluate(() => window.fogmarch?.view?.truth?.mirror?.agentCount === 9), "agents");
   const { cell } = await admin.call("debug.inspect", { world, agent: agents[4] });
   await page.evaluate(([x, y]) => window.fogmarch.map.centre({ x, y }, 24), cell);
-  assert.ok(await coloursOf(page) > 3);
+  await until(async () => await coloursOf(page) > 3, "a map that is drawn");
   const at = await placeOf(page, { x: cell[0], y: cell[1] });
   await page.mouse.click(at.x, at.y);
-  const text = await until(() => page.evaluate(() => document.querySelector("#agent-facts")?.innerText), "facts");
-  assert.match(text, /dstar-lite/);
+  // Before an agent is shown the panel says how to choose one.
+  let text;
+  await until(async () => {
+    text = await page.evaluate(() => document.querySelector("#agent-facts")?.innerText);
+    return /dstar-lite/.test(text);
+  }, () => `facts instead of: ${text}`);
   await page.screenshot({ path: `${build}/browser/screenshots/firefox-debug.png` });
   await finish(scene);
 }
@@ -120,7 +135,7 @@ async function playPageOrders() {
   await until(async () => (await admin.call("debug.inspect", { world, agent: agents[0] })).order > 0, "an order");
   await admin.call("world.resume", { world });
   await until(async () => (await admin.call("debug.inspect", { world, agent: agents[0] })).moves > 3, "moves");
-  assert.ok(await coloursOf(page) > 3);
+  await until(async () => await coloursOf(page) > 3, "a map that is drawn");
   await page.screenshot({ path: `${build}/browser/screenshots/firefox-play.png` });
   await finish(scene);
 }

@@ -18,7 +18,7 @@ function example() {
 async function packedInstalledAndUsed() {
   const folder = mkdtempSync(join(tmpdir(), "fogmarch-js-"));
   const run = (program, ...words) =>
-    execFileSync(program, words, { cwd: join(folder, "user"), encoding: "utf8", timeout: 120000 });
+    execFileSync(program, words, { cwd: join(folder, "user"), encoding: "utf8", timeout: 600000 });
   const server = await Server.start();
   try {
     mkdirSync(join(folder, "user"));
@@ -27,7 +27,7 @@ async function packedInstalledAndUsed() {
     cpSync(join(source, "../proto/protocol.json"), join(folder, "proto/protocol.json"));
     rmSync(join(folder, "clients/js/dist"), { recursive: true });
     execFileSync("npm", ["pack", "--pack-destination", folder],
-                 { cwd: join(folder, "clients/js"), stdio: "pipe", timeout: 120000 });
+                 { cwd: join(folder, "clients/js"), stdio: "pipe", timeout: 600000 });
     const { version } = JSON.parse(readFileSync(join(source, "js/package.json"), "utf8"));
     writeFileSync(join(folder, "user/package.json"), '{ "type": "module" }');
     run("npm", "install", "--no-audit", "--no-fund", join(folder, `fogmarch-${version}.tgz`));

@@ -36,7 +36,7 @@ async function twoSeats() {
   }
   for (const { page } of seats) {
     await page.locator("#minimap").waitFor();
-    assert.match(await page.locator("#status").textContent(), /player/);
+    await until(async () => (await page.locator("#status").textContent()).includes("player"), "its role");
   }
   return { server, admin, world, browser, seats };
 }
@@ -67,7 +67,7 @@ async function bothPlay() {
     await page.keyboard.press("Escape");
     await clickCell(page, { x: base[0] + 12, y: base[1] }); // nobody there
     await page.keyboard.press("1");
-    assert.equal(await page.locator("#selection").getAttribute("data-selected"), "9");
+    await until(async () => (await page.locator("#selection").getAttribute("data-selected")) === "9", "the group");
     places.push(base);
   }
   for (const { page, base } of seats) {
@@ -261,7 +261,7 @@ async function saysThatTheServerIsSilent() {
   const { server, admin, browser, seats } = await twoSeats();
   const { page } = seats[0];
   const status = page.locator("#status");
-  assert.match(await status.textContent(), /connected to fogmarchd/);
+  await until(async () => /connected to fogmarchd/.test(await status.textContent()), "the server");
   server.process.kill("SIGSTOP");
   await until(async () => /^the server has not answered for \d+ s$/.test(await status.textContent()), "silence");
   await browser.screenshot(page, "silent");
@@ -277,7 +277,7 @@ async function comesBackToTheSameSeat() {
   const { page, team } = seats[1];
   await page.reload();
   await page.locator("#minimap").waitFor();
-  assert.match(await page.locator("#right").textContent(), new RegExp(`Team ${team}`));
+  await until(async () => (await page.locator("#right").textContent()).includes(`Team ${team}`), "its team");
   await browser.stop();
   admin.close();
   await server.stop();

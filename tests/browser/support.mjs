@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync, createWriteStream } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -26,6 +28,26 @@ export async function until(condition, what) {
   }
 }
 
+function isFree(port) {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.on("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+  });
+}
+
+/** Ports for servers that start again where they were, or are told of each other before they start. No program gets one
+ *  of these for a connection of its own, as it may get any that the system picks, while no server has it. */
+export async function freePorts(count) {
+  const end = Number(readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").split("\t")[0]);
+  const ports = new Set();
+  while (ports.size < count) {
+    const port = randomInt(Math.floor(end / 3), end);
+    if (await isFree(port)) ports.add(port);
+  }
+  return [...ports];
+}
+
 export class Server {
   static async start(flags = [], environment = {}, ports = ["0", "0"]) {
     const server = new Server();
@@ -34,7 +56,9 @@ export class Server {
     const http = join(server.folder, "http");
     server.process = spawn(join(build, "bin/fogmarchd"), [
       "--listen", `127.0.0.1:${ports[0]}`, "--port-file", port,
-      "--http", `127.0.0.1:${ports[1]}`, "--http-port-file", http, ...flags,
+      "--http", `127.0.0.1:${ports[1]}`, "--http-port-file", http,
+      "--budget-ms", "10000", // searches are never cut short because the machine is busy
+      ...flags,
     ], { env: { ...process.env, ...environment }, stdio: ["ignore", "ignore", "pipe"] });
     process.on("exit", () => server.process.kill("SIGKILL")); // a test that failed leaves nothing behind
     server.log = "";
@@ -154,7 +178,7 @@ export class Browser {
 export async function makeWorld(admin, options = {}) {
   const { world, bases } = await admin.call("world.create", {
     name: "arena", generator: "skirmish", width: 128, height: 128, players: 2, seed: 7,
-    tick_hz: 20, budget_ms: 10000, paused: true, ...options, // a budget that searches do not exceed on a busy machine
+    tick_hz: 20, paused: true, ...options,
   });
   const teams = [];
   for (let i = 0; i < 2; i++) teams.push((await admin.call("team.create", { world })).team);
