@@ -1,6 +1,7 @@
 """A cluster on loopback for tests: etcd from Debian, nodes, and a client that follows its world."""
 
 import base64
+import itertools
 import json
 import os
 import shutil
@@ -106,10 +107,13 @@ class Etcd:
         def ask():
             for index, address in enumerate(self.addresses(self.client_ports)):
                 url = f"{address}/v3/maintenance/status"
-                with urllib.request.urlopen(url, data=b"{}", timeout=3) as answer:
-                    status = json.load(answer)
-                    if status.get("leader", "0") == status["header"]["member_id"]:
-                        return [index]
+                try:
+                    with urllib.request.urlopen(url, data=b"{}", timeout=3) as answer:
+                        status = json.load(answer)
+                except OSError:
+                    continue  # asked again
+                if status.get("leader", "0") == status["header"]["member_id"]:
+                    return [index]
             return None
         return until(ask, "a leader")[0]
 
@@ -126,7 +130,8 @@ class Etcd:
         end = prefix[:-1] + chr(ord(prefix[-1]) + 1)
         body = json.dumps({"key": base64.b64encode(prefix.encode()).decode(),
                            "range_end": base64.b64encode(end.encode()).decode()}).encode()
-        for address in self.addresses(self.client_ports):
+        last = time.monotonic() + PATIENCE
+        for address in itertools.cycle(self.addresses(self.client_ports)):
             try:
                 url = f"{address}/v3/kv/range"
                 with urllib.request.urlopen(url, data=body, timeout=3) as answer:
@@ -134,8 +139,9 @@ class Etcd:
                     return {base64.b64decode(kv["key"]).decode():
                             base64.b64decode(kv.get("value", "")) for kv in kvs}
             except OSError:
-                continue
-        raise AssertionError("no member of etcd answers")
+                assert time.monotonic() < last, "no member of etcd answers"
+                time.sleep(0.02)
+        return None
 
     def ask(self, path, member=0, **params):
         """Calls a member's gateway."""

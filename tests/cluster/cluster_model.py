@@ -38,7 +38,7 @@ class Model:
 def ask_etcd(etcd, path, body):
     url = f"{etcd.addresses(etcd.client_ports)[0]}/v3/{path}"
     try:
-        with urllib.request.urlopen(url, data=json.dumps(body).encode(), timeout=20) as answer:
+        with urllib.request.urlopen(url, data=json.dumps(body).encode(), timeout=60) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)

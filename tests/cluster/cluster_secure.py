@@ -70,7 +70,7 @@ class SecureEtcd:
 
     def ask(self, path, **params):
         with urllib.request.urlopen(f"https://127.0.0.1:{self.port}/v3/{path}", data=json.dumps(params).encode(),
-                                    timeout=10, context=self.context) as answer:
+                                    timeout=cluster.PATIENCE, context=self.context) as answer:
             return json.load(answer)
 
     def make_users(self):

@@ -164,8 +164,10 @@ def many_subscriptions():
             for i in range(views):
                 client.answer(1000 + i)
                 client.notification("keyframe")
-        behind = 0
-        for turn in range(20):
+        behind, turn, end = 0, 0, time.monotonic() + PATIENCE
+        while turn < 20 or behind == 0:  # a busy machine may look too late
+            assert time.monotonic() < end or behind > 0, "nobody was answered before all were told"
+            turn += 1
             admin.call("agent.order", world=world, agents=ids, kind="move", goal=[64 + turn % 2 * 6, 66])
             tick = admin.call("world.step", world=world, ticks=1)["tick"]
             behind += admin.call("stats")["server"]["client_lag_ticks"] > 0
@@ -179,7 +181,6 @@ def many_subscriptions():
                     if delta["tick"] == tick:
                         told.add(delta["subscription"])
             assert admin.call("stats")["server"]["client_lag_ticks"] == 0
-        assert behind > 0, "nobody was answered before all were told"
 
 
 def large_commands():
@@ -268,7 +269,7 @@ def share_of_the_inbox():
     """A team leaves places in a world's inbox to the others, and its commands are done in their order."""
     with Server("--inbox-commands-max", "64", "--order-agents-per-tick", "1",
                 environment={"FOGMARCH_TOKEN": Match.ADMIN}) as server:
-        match = Match(server, [16, 1], tick_hz=4)
+        match = Match(server, [16, 1], tick_hz=2)
         busy, other = match.player(0), match.player(1)
         slow = match.admin.send("agent.order", world=match.world, agents=list(range(1, 17)), kind="hold")
         match.admin.call("ping")  # commands wait for it, for 16 ticks

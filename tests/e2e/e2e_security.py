@@ -217,7 +217,7 @@ def proxies_of_the_http_port():
     with tempfile.TemporaryDirectory() as folder:
         port_file = os.path.join(folder, "http")
         with Server("--trusted-proxies", "127.0.0.1", "--http", "127.0.0.1:0", "--http-port-file", port_file,
-                    "--hello-timeout-s", "1") as server:
+                    "--hello-timeout-s", "3") as server:
             port = int(until(lambda: os.path.exists(port_file) and open(port_file).read(), "the port"))
 
             def get(head, path="/livez"):

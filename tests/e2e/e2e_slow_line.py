@@ -32,6 +32,7 @@ class Peer:
 
     def __init__(self, last="world.create"):
         self.last, self.connections, self.heard, self.longest_s = last, 0, [], 0.0
+        self.late_s = 0.0  # the longest time for which a busy machine kept it from its next piece
         self.listener = socket.socket()
         self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         self.listener.bind(("127.0.0.1", 0))
@@ -73,7 +74,9 @@ class Peer:
                     answers = answers and method != self.last
             except OSError:
                 return
+            due = time.monotonic() + len(piece) / LINE
             time.sleep(len(piece) / LINE)
+            self.late_s = max(self.late_s, time.monotonic() - due)
 
     def __enter__(self):
         return self
@@ -82,13 +85,30 @@ class Peer:
         self.listener.close()
 
 
+def with_peers(case):
+    """Runs a case with a peer, and again with the next one where the machine kept a peer so long that it was silent
+    indeed: half a second and more, where a client waits for two."""
+    def repeated():
+        for remaining in reversed(range(5)):
+            with Peer() as peer:
+                try:
+                    return case(peer)
+                except (AssertionError, OSError, fogmarch.ConnectionEnded):
+                    if peer.late_s < 0.5 or remaining == 0:
+                        raise
+                    print(f"[          ] once more: the peer was {peer.late_s:.1f} s late", flush=True)
+    repeated.__name__ = case.__name__
+    return repeated
+
+
 def was_waited_for(peer):
     assert peer.longest_s > 3.2, f"nothing was late: {peer.longest_s:.1f} s without an answer"
     assert peer.connections == 1, f"{peer.connections} connections: {peer.heard}"
 
 
-def the_command_line_waits():
-    with Peer() as peer, tempfile.NamedTemporaryFile(suffix=".map") as file:
+@with_peers
+def the_command_line_waits(peer):
+    with tempfile.NamedTemporaryFile(suffix=".map") as file:
         side = 500
         file.write(f"type octile\nheight {SIZE // side}\nwidth {side}\nmap\n".encode())
         file.write((b"." * side + b"\n") * (SIZE // side))
@@ -99,8 +119,9 @@ def the_command_line_waits():
         was_waited_for(peer)
 
 
-def the_python_library_waits():
-    with Peer() as peer, fogmarch.connect_plain(peer.address) as client:
+@with_peers
+def the_python_library_waits(peer):
+    with fogmarch.connect_plain(peer.address) as client:
         client.call("map.upload", {"total": SIZE, "offset": 0, "data": bytes(SIZE)})
         was_waited_for(peer)
 
