@@ -48,12 +48,17 @@ class Screen:
         environment = {"TERM": "xterm-256color", "NO_COLOR": "1", **environment}
         settings = {k: v for k, v in os.environ.items()
                     if not k.startswith("FOGMARCH_") and k not in ("LINES", "COLUMNS", "COLORTERM")}
+        looked, has_looked = os.pipe()
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
+            os.read(looked, 1)
             fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
             os.execve(FOGMARCH, ["fogmarch", "watch", "--connect", f"127.0.0.1:{port}", *options],
                       {**settings, **environment})
-        self.modes = termios.tcgetattr(self.terminal)[:4]
+        self.modes = termios.tcgetattr(self.terminal)[:4]  # before watch begins
+        os.write(has_looked, b"x")
+        for end in (looked, has_looked):
+            os.close(end)
 
     def press(self, keys):
         os.write(self.terminal, keys.encode())
