@@ -22,7 +22,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define FIRST_MS 5000u // so long only the oldest view's world is looked for, then others as well
+#define NAMED_MAX 100u  // bytes of the addresses that an error names
+#define FIRST_MS  5000u // so long only the oldest view's world is looked for, then others as well
 
 // ---- hooks: requests and what comes in ----------------------------------------------------------
 
@@ -730,14 +731,22 @@ static struct fm_follow *make_follow(const fm_client_options *options)
 }
 
 // Of several addresses the error would name the last one alone.
-static void count_addresses(const struct fm_follow *follow, fm_client_error *error)
+static void name_addresses(const char *addresses, fm_client_error *error)
 {
     const fm_client_error last = *error;
-    if (follow->node_count > 1) {
-        (void)!fm_client_error_set(error, last.status, "none of %u addresses answers; the last: %s",
-                                   follow->node_count, last.message);
-        memcpy(error->name, last.name, sizeof error->name);
+    bool is_long = strlen(addresses) > NAMED_MAX;
+    (void)!fm_client_error_set(error, last.status, "no server answers at %.*s%s; the last: %s",
+                               (int)NAMED_MAX, addresses, is_long ? "..." : "", last.message);
+    memcpy(error->name, last.name, sizeof error->name);
+}
+
+static uint32_t count_addresses(const char *addresses)
+{
+    uint32_t count = 1;
+    for (const char *at = addresses; at != NULL && (at = strchr(at, ',')) != NULL; at++) {
+        count += 1;
     }
+    return count;
 }
 
 fm_status fm_client_connect(const char *addresses, const fm_client_options *options,
@@ -746,6 +755,11 @@ fm_status fm_client_connect(const char *addresses, const fm_client_options *opti
     fm_client_error unwanted;
     error = error == NULL ? &unwanted : error;
     fm_client_options chosen = options == NULL ? fm_client_options_default() : *options;
+    uint32_t count = count_addresses(addresses);
+    if (count > NODES_MAX) {
+        return fm_client_error_set(error, FM_ERR_BAD_VALUE, "%u addresses are more than %u", count,
+                                   NODES_MAX);
+    }
     struct fm_follow *follow = make_follow(&chosen);
     if (follow == NULL) {
         return fm_client_error_set(error, FM_ERR_NO_MEMORY, "%s", fm_status_text(FM_ERR_NO_MEMORY));
@@ -769,15 +783,9 @@ fm_status fm_client_connect(const char *addresses, const fm_client_options *opti
             break;
         }
     }
-    if (status == FM_ERR_IO) {
-        count_addresses(follow, error);
-    }
     put_node(follow, 0, follow->used);
-    if (status == FM_ERR_IO && follow->node_count > 1) {
-        char last[FM_ERROR_TEXT_SIZE];
-        snprintf(last, sizeof last, "%s", error->message);
-        fm_client_error_set(error, status, "no server answers at %.120s; the last: %.100s",
-                            addresses, last);
+    if (status == FM_ERR_IO && count > 1) {
+        name_addresses(addresses, error);
     }
     if (status != FM_OK || chosen.follow_ms == 0) {
         free(follow);

@@ -203,8 +203,11 @@ class CliTest(unittest.TestCase):
 
     def test_no_server(self):
         self.refuse(1, "ping: cannot connect to 127.0.0.1:1", "ping", "--connect", "127.0.0.1:1")
-        self.refuse(1, "none of 2 addresses answers; the last: cannot connect to 127.0.0.1:2", "ping", "--connect",
-                    "127.0.0.1:1,127.0.0.1:2")
+        self.refuse(1, "ping: no server answers at 127.0.0.1:1,127.0.0.1:2; the last: cannot connect to 127.0.0.1:2: "
+                    "Connection refused", "ping", "--connect", "127.0.0.1:1,127.0.0.1:2")
+        many = [f"127.0.0.1:{port}" for port in range(1, 66)]
+        self.refuse(1, "127.0.0.1:64: Connection refused", "ping", "--connect", ",".join(many[:64]))
+        self.refuse(2, "65 addresses are more than 64", "ping", "--connect", ",".join(many))
 
     # ---- the server ------------------------------------------------------------------------------
 

@@ -83,9 +83,9 @@ fm_client_options fm_client_options_default(void);
 
 /// Connects, trying each address that the host's name has.
 ///
-/// @param address  "ADDRESS:PORT", "[IPV6]:PORT" or "HOST:PORT"; several, separated by commas, are
-///                 tried in turn: the first that connects is taken, and with follow_ms the first
-///                 that answers fm_client_hello()
+/// @param address  "ADDRESS:PORT", "[IPV6]:PORT" or "HOST:PORT"; several (64 at most), separated
+///                 by commas, are tried in turn: the first that connects is taken, and with
+///                 follow_ms the first that answers fm_client_hello()
 /// @param options  copied; NULL: the defaults
 /// @param out      receives the client, to be released with fm_client_destroy(); left alone on
 /// failure
