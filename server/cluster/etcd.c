@@ -54,14 +54,27 @@ struct fm_etcd {
 
 // ---- members -----------------------------------------------------------------------------------
 
+// The next entry of a list, separated by a comma, by spaces or both, as the settings are checked
+// (server/base/config.c). NULL: there are no more; empty: it is missing behind a comma.
+static const char *behind_separator(const char *at)
+{
+    at += strspn(at, " ");
+    if (*at == ',') {
+        at++;
+        return at + strspn(at, " ");
+    }
+    return *at == '\0' ? NULL : at;
+}
+
 // Cuts the next member off the list. NULL: there are no more.
 static const char *next_member(const char *list, struct member *member, bool *good)
 {
     list += strspn(list, " ");
-    size_t size = strcspn(list, ",");
+    size_t size = strcspn(list, ", ");
     const char *colon = memrchr(list, ':', size);
     *good = colon != NULL && colon > list && (size_t)(colon - list) < sizeof member->host &&
-            size - (size_t)(colon - list) - 1 < sizeof member->port && colon[1] != ',' &&
+            size - (size_t)(colon - list) - 1 < sizeof member->port &&
+            size > (size_t)(colon - list) + 1 &&
             strspn(colon + 1, "0123456789") == size - (size_t)(colon - list) - 1;
     if (*good) {
         bool brackets = list[0] == '[' && colon[-1] == ']';
@@ -70,7 +83,7 @@ static const char *next_member(const char *list, struct member *member, bool *go
         snprintf(member->port, sizeof member->port, "%.*s",
                  (int)(size - (size_t)(colon - list) - 1), colon + 1);
     }
-    return list[size] == ',' ? list + size + 1 : NULL;
+    return behind_separator(list + size);
 }
 
 static uint32_t read_members(const char *list, struct member *members)

@@ -94,10 +94,10 @@ struct cluster {
     fm_writer body;
 };
 
-static void begin(struct cluster *cluster, const char *dead_hosts)
+static void begin_with(struct cluster *cluster, const char *members, const char *dead_hosts)
 {
     char error[FM_ETCD_ERROR_SIZE];
-    const fm_etcd_settings settings = {.members = "one:1,two:2,three:3",
+    const fm_etcd_settings settings = {.members = members,
                                        .ca_file = "",
                                        .certificate = "",
                                        .key = "",
@@ -112,6 +112,11 @@ static void begin(struct cluster *cluster, const char *dead_hosts)
     }
     cluster->body = fm_writer_init(&fm_memory_libc);
     fm_etcd_put(&cluster->body, "{}");
+}
+
+static void begin(struct cluster *cluster, const char *dead_hosts)
+{
+    begin_with(cluster, "one:1,two:2,three:3", dead_hosts);
 }
 
 static void end(struct cluster *cluster)
@@ -199,6 +204,29 @@ static void who_refuses_at_once_is_not_asked_without_end(void **state)
     end(&cluster);
 }
 
+// What --check-config takes, however it is separated: the first two are dead, the third answers.
+static void members_are_separated_as_the_settings_say(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {"one:1,two:2,three:3", "one:1 two:2 three:3",
+                                        " one:1 , two:2  ,three:3 ", "one:1  two:2,three:3"};
+    static const char *const bad[] = {"",       " ",    ",",          "one:1,", "one:1,,two:2",
+                                      ",one:1", "one:", "one: two:2", ":1",     "one:1x"};
+    char error[FM_ETCD_ERROR_SIZE];
+    for (uint32_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        struct cluster cluster;
+        begin_with(&cluster, lists[i], "one,two,");
+        fm_etcd_begin(cluster.clients[0], "kv/txn", &cluster.body);
+        assert_int_equal(finish(cluster.clients[0]), FM_ETCD_DONE);
+        assert_int_equal(dead_tries, 2);
+        end(&cluster);
+    }
+    for (uint32_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_false(fm_etcd_members_check(bad[i], error));
+        assert_non_null(strstr(error, "is no list of 1 to 9 members"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +234,7 @@ int main(void)
         cmocka_unit_test(it_is_tried_again_later),
         cmocka_unit_test(all_are_tried_when_all_are_silent),
         cmocka_unit_test(who_refuses_at_once_is_not_asked_without_end),
+        cmocka_unit_test(members_are_separated_as_the_settings_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
