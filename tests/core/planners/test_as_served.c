@@ -32,7 +32,7 @@
 #define TICKS         80u
 #define AGENTS_MAX    40u
 #define PENDING_MAX   512u
-#define PATH_CAPACITY 20000u
+#define PATH_CAPACITY 40000u
 #define PUSHED_MAX    4u // cells
 
 struct game {
