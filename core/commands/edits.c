@@ -138,10 +138,33 @@ static void for_each_cell(fm_edits *edits, const fm_edit_area *area, area_fn *vi
     }
 }
 
+// How a cell looks after the command: what that leaves out stays as it is.
+static void look_after(const fm_grid *grid, const fm_command *command, fm_cell cell,
+                       fm_terrain *terrain, uint8_t *cost)
+{
+    size_t i = fm_grid_index(grid, cell);
+    *terrain =
+        command->terrain == FM_TERRAIN_UNKNOWN ? (fm_terrain)grid->terrain[i] : command->terrain;
+    *cost = command->cost == 0 ? grid->cost[i] : command->cost;
+}
+
+// Teams make no room for cells that look so already: it would stay.
+static bool changes(const fm_grid *grid, const fm_command *command, fm_cell cell)
+{
+    fm_terrain terrain;
+    uint8_t cost;
+    look_after(grid, command, cell, &terrain, &cost);
+    size_t i = fm_grid_index(grid, cell);
+    return grid->terrain[i] != terrain || grid->cost[i] != cost;
+}
+
 static void plan_cell(fm_edits *edits, fm_cell cell, void *context)
 {
-    (void)context;
-    note_for_teams(edits, cell, FM_TERRAIN_UNKNOWN);
+    const fm_edit_area *area = context;
+    if (area->terrain_command == NULL ||
+        changes(fm_world_grid(edits->world), area->terrain_command, cell)) {
+        note_for_teams(edits, cell, FM_TERRAIN_UNKNOWN);
+    }
 }
 
 // Who sees everything has nothing to remember.
@@ -151,7 +174,7 @@ static fm_status prepare_teams(fm_world *world, const fm_edit_area *area)
     fm_edits_begin(&edits, world);
     edits.is_plan = true;
     if (!fm_world_rules_get(world)->omniscient) {
-        for_each_cell(&edits, area, plan_cell, NULL);
+        for_each_cell(&edits, area, plan_cell, (void *)area);
         fm_edits_end(&edits);
     }
     return edits.failed ? FM_ERR_NO_MEMORY : FM_OK;
@@ -218,16 +241,12 @@ struct edit {
     fm_command_result *result;
 };
 
-// What the command leaves out stays as it is.
 static void edit_cell(fm_edits *edits, fm_cell cell, void *context)
 {
     const struct edit *edit = context;
-    const fm_command *command = edit->command;
-    const fm_grid *grid = fm_world_grid(edits->world);
-    size_t i = fm_grid_index(grid, cell);
-    fm_terrain terrain =
-        command->terrain == FM_TERRAIN_UNKNOWN ? (fm_terrain)grid->terrain[i] : command->terrain;
-    uint8_t cost = command->cost == 0 ? grid->cost[i] : command->cost;
+    fm_terrain terrain;
+    uint8_t cost;
+    look_after(fm_world_grid(edits->world), edit->command, cell, &terrain, &cost);
     edit->result->changed_count += fm_edits_set_cell(edits, cell, terrain, cost);
 }
 
@@ -292,7 +311,7 @@ void fm_edits_command(fm_world *world, const fm_command *command, fm_command_res
         return;
     }
     const fm_edit_area area = {command->cells, command->cell_count, command->rects,
-                               command->rect_count};
+                               command->rect_count, command};
     result->status = fm_edits_reserve(world, &area, becomes_weighted);
     if (result->status != FM_OK) {
         return;

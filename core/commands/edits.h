@@ -19,6 +19,7 @@ typedef struct fm_edit_area {
     uint32_t cell_count;
     const fm_rect *rects;
     uint32_t rect_count;
+    const fm_command *terrain_command; // what is done to them; NULL: each becomes another
 } fm_edit_area;
 
 /// Makes room for everything that edits of these cells will note, in the world and in every team.

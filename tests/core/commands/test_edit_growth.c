@@ -11,6 +11,7 @@
 #include "core/commands/create.h"
 #include "core/tick/tick.h"
 #include "core/views/inspect.h"
+#include "core/world/world_state.h"
 #include "tests/support/counted_work.h"
 #include "tests/support/support.h"
 
@@ -77,6 +78,33 @@ static uint64_t work_of_edit(uint32_t teams)
     uint64_t work = counted_work() - before;
     fm_world_destroy(world);
     return work;
+}
+
+// Room for what is edited out of sight stays until that is seen, so an edit takes none for cells
+// that look so already.
+static void nothing_is_kept_of_what_stays(void **state)
+{
+    (void)state;
+    fm_world *world = make_world(TEAMS);
+    fm_cell first = fm_cell_at(1, 1);
+    tick(world);
+    edit(world, &first, 1, FM_TERRAIN_GROUND); // makes room
+    size_t before = 0, after = 0;
+    for (uint32_t team = 1; team <= TEAMS; team++) {
+        before += fm_knowledge_bytes(fm_team_of(world, team)->knowledge);
+    }
+    fm_rect rect = {.width = SIDE, .height = SIDE};
+    apply(world, (fm_command){.kind = FM_COMMAND_TERRAIN,
+                              .rects = &rect,
+                              .rect_count = 1,
+                              .terrain = FM_TERRAIN_GROUND,
+                              .cost = 1});
+    for (uint32_t team = 1; team <= TEAMS; team++) {
+        after += fm_knowledge_bytes(fm_team_of(world, team)->knowledge);
+    }
+    print_message("%zu bytes, %zu after an edit that changes nothing\n", before, after);
+    assert_int_equal(after, before);
+    fm_world_destroy(world);
 }
 
 static void teams_that_saw_nothing(void **state)
@@ -160,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(teams_that_saw_nothing),
+        cmocka_unit_test(nothing_is_kept_of_what_stays),
         cmocka_unit_test(at_once_as_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
