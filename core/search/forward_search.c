@@ -110,18 +110,6 @@ static bool open_number(fm_forward *forward)
 
 // ---- one search ----
 
-// How the open list orders a node. Among equal f, larger g first: where many paths are equally
-// short this saves most expansions. Buckets come close to it by taking the latest first.
-FM_INLINE uint64_t key_of(const fm_forward *forward, const fm_queue_kind kind, uint32_t g,
-                          uint32_t h)
-{
-    if (kind == FM_QUEUE_BUCKET) {
-        return g + h;
-    }
-    uint32_t tie = forward->options.ties == FM_TIES_SMALLER_G ? g : FM_COST_INFINITE - g;
-    return (uint64_t)(g + h) << 32 | tie;
-}
-
 // Buckets order by f alone, so they cannot prefer smaller g; for large costs, which leave most of
 // them empty, the heap takes less memory; and estimates that are not consistent let f fall.
 static fm_queue_kind choose_queue(const fm_forward *forward)
@@ -157,8 +145,9 @@ bool fm_forward_begin(fm_forward *forward, fm_slab *slab)
     fm_forward_node *node = &fm_forward_nodes(page)[position];
     touch(forward, node, forward->root);
     node->g = 0;
-    uint64_t key = forward->queue == FM_QUEUE_BUCKET ? key_of(forward, FM_QUEUE_BUCKET, 0, node->h)
-                                                     : key_of(forward, FM_QUEUE_HEAP, 0, node->h);
+    uint64_t key = forward->queue == FM_QUEUE_BUCKET
+                       ? fm_forward_key(forward, FM_QUEUE_BUCKET, 0, node->h)
+                       : fm_forward_key(forward, FM_QUEUE_HEAP, 0, node->h);
     fm_open_push(&forward->open, forward->queue, fm_node_ref(page, position), key);
     forward->searching = true;
     forward->reached = FM_CELL_NONE;
@@ -276,7 +265,7 @@ FM_INLINE bool expand(fm_forward *forward, const struct frame *frame, fm_slab *s
             to->g = to_g;
             to->parent = (uint8_t)(d ^ 4);
             fm_open_push(&forward->open, kind, fm_node_ref(there, step.position),
-                         key_of(forward, kind, to_g, to->h));
+                         fm_forward_key(forward, kind, to_g, to->h));
         }
     }
     return true;
@@ -293,7 +282,7 @@ FM_INLINE fm_forward_outcome run(fm_forward *forward, fm_work *work, uint32_t ex
         fm_page *page = fm_node_page(&forward->pages, ref);
         uint32_t position = fm_node_position(ref);
         fm_forward_node *node = &fm_forward_nodes(page)[position];
-        if (key_of(forward, kind, node->g, node->h) != fm_open_top_key(open, kind)) {
+        if (fm_forward_key(forward, kind, node->g, node->h) != fm_open_top_key(open, kind)) {
             fm_open_drop(open, kind); // a better path to this cell was found after this push
             continue;
         }
@@ -334,7 +323,7 @@ uint32_t fm_forward_top(fm_forward *forward)
     while (forward->open.count > 0) {
         uint32_t ref = fm_open_top(&forward->open, forward->queue);
         const fm_forward_node *node = fm_forward_node_at(forward, ref);
-        if (key_of(forward, forward->queue, node->g, node->h) ==
+        if (fm_forward_key(forward, forward->queue, node->g, node->h) ==
             fm_open_top_key(&forward->open, forward->queue)) {
             return ref;
         }
@@ -780,105 +769,6 @@ void fm_forward_set_goal(void *self, fm_cell goal, fm_slab *slab)
     if (carries_over &&
         !open_number(forward)) { // may read every estimate, so the goal is set first
         drop_everything(forward, slab);
-    }
-}
-
-fm_plan_state fm_forward_state_at(const void *self, fm_cell start)
-{
-    const fm_forward *forward = self;
-    return start == forward->goal ? FM_PLAN_FOUND : forward->state;
-}
-
-fm_cell fm_forward_next_step(const void *self, fm_cell start)
-{
-    const fm_forward *forward = self;
-    if (start == forward->goal) {
-        return start;
-    }
-    if (forward->state != FM_PLAN_FOUND || start != forward->start) {
-        return FM_CELL_NONE;
-    }
-    return fm_cell_step(start, fm_forward_find(forward, start)->next);
-}
-
-// How far the goal is from a cell: what was learned, or in a search from the goal what was found.
-// `behind` is returned for cells that such a search has not reached.
-static uint32_t distance_from(const fm_forward *forward, fm_cell cell, uint32_t behind)
-{
-    const fm_forward_node *node = fm_forward_find(forward, cell);
-    if (!forward->rules.backward) {
-        return fm_forward_estimate(forward, node, cell);
-    }
-    return fm_forward_is_reached(forward, node) ? node->g : behind;
-}
-
-void fm_forward_distances(const void *self, fm_cell start, uint32_t moves,
-                          uint32_t distances[FM_DIRECTION_COUNT + 1])
-{
-    const fm_forward *forward = self;
-    uint32_t own = distance_from(forward, start, FM_COST_INFINITE);
-    distances[FM_DIRECTION_COUNT] = own;
-    for (; moves != 0; moves &= moves - 1) {
-        uint32_t d = (uint32_t)__builtin_ctz(moves);
-        fm_cell next = fm_cell_step(start, d);
-        distances[d] = distance_from(forward, next, own + forward->view->step[d & 1]);
-    }
-}
-
-uint32_t fm_forward_path(const void *self, fm_cell start, fm_cell *cells, uint32_t capacity)
-{
-    const fm_forward *forward = self;
-    if (start != forward->goal && (forward->state != FM_PLAN_FOUND || start != forward->start)) {
-        return 0;
-    }
-    uint32_t length = 0;
-    for (fm_cell cell = start;; cell = fm_cell_step(cell, fm_forward_find(forward, cell)->next)) {
-        if (length < capacity) {
-            cells[length] = cell;
-        }
-        length += 1;
-        if (cell == forward->goal) {
-            return length;
-        }
-    }
-}
-
-fm_cell fm_forward_nearest(const void *self, fm_cell start)
-{
-    const fm_forward *forward = self;
-    return start == forward->start ? forward->nearest : FM_CELL_NONE;
-}
-
-static fm_inspection inspection_of(const fm_forward *forward, const fm_forward_node *node,
-                                   fm_cell cell)
-{
-    bool reached = fm_forward_is_reached(forward, node);
-    bool closed = reached && node->closed != FM_FORWARD_REACHED;
-    uint32_t h = reached ? node->h : fm_forward_estimate(forward, node, cell);
-    bool has_parent = reached && node->parent != FM_NO_DIRECTION;
-    return (fm_inspection){.cell = cell,
-                           .open = reached && !closed,
-                           .closed = closed,
-                           .g = reached ? node->g : FM_COST_INFINITE,
-                           .h = h,
-                           .rhs = FM_COST_INFINITE,
-                           .key =
-                               reached && !closed ? key_of(forward, forward->queue, node->g, h) : 0,
-                           .parent = has_parent ? fm_cell_step(cell, node->parent) : FM_CELL_NONE};
-}
-
-void fm_forward_inspect(const void *self, fm_inspect_fn *visit, void *context)
-{
-    const fm_forward *forward = self;
-    for (uint32_t slot = 0; slot < forward->pages.page_count; slot++) {
-        const fm_page *page = forward->pages.by_slot[slot];
-        for (uint32_t i = 0; i < FM_PAGE_CELLS; i++) {
-            const fm_forward_node *node = &fm_forward_nodes(page)[i];
-            if (node->search != 0) {
-                fm_inspection cell = inspection_of(forward, node, fm_page_cell(page, i));
-                visit(&cell, context);
-            }
-        }
     }
 }
 
