@@ -203,6 +203,8 @@ def other_contents_end_the_view_or_the_connection():
                 def ends(said):
                     return said.get("ended") if ends_view else said.get("closed")
                 await each(watchers, lambda one: one.until(ends, f"end after {what}"))
+                wrong = [said for one in watchers for said in one.said if "wrong" in said]
+                assert not wrong, f"{what}: {wrong}"
             finally:
                 for one in watchers:
                     await one.close()
@@ -229,6 +231,22 @@ def other_contents_end_the_view_or_the_connection():
             except AssertionError as error:
                 failed.append(f"{what}: {error}")
     assert not failed, "\n".join(failed)
+
+
+def a_view_that_starts_over_tells_of_nobody_twice():
+    """In C++: a delta that is applied in part, of which nobody was told, and then a keyframe as before."""
+    async def whole():
+        says = delta(enter=[10 * WORLD + 2, 1, 3, 3, 1], leave=[10 * WORLD + 1, 1], moved=[77, 1, 1, 1])
+        async with StrangeServer(**says) as server:
+            watcher = await Watcher("cpp").start(server.address, [WORLD], "")
+            try:
+                await watcher.until(lambda said: said.get("ended"), "end")
+                assert len(server.subscribers) == 2, "it started over once"
+                assert not [said for said in watcher.said if "wrong" in said], watcher.said
+            finally:
+                await watcher.close()
+    if "cpp" in KINDS:
+        asyncio.run(whole())
 
 
 def a_node_without_an_address_is_passed_over():
@@ -479,5 +497,6 @@ def a_game_that_stood_still_connects():
 run([the_next_address_is_asked, no_address_answers, an_address_of_another_form_is_refused,
      the_next_address_is_asked_where_the_first_says_nothing, the_next_address_is_asked_where_the_first_has_no_power,
      the_next_address_is_asked_where_the_first_is_silent, rubbish_ends_the_connection,
-     other_contents_end_the_view_or_the_connection, a_node_without_an_address_is_passed_over,
+     other_contents_end_the_view_or_the_connection, a_view_that_starts_over_tells_of_nobody_twice,
+     a_node_without_an_address_is_passed_over,
      what_has_no_answer_when_the_connection_ends_is_told, a_view_that_is_not_read_ends, a_program_that_throws_loses_no_message, a_game_that_stood_still_connects])

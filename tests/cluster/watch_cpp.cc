@@ -6,6 +6,8 @@
 
 #include <cstdio>
 #include <cstring>
+#include <memory>
+#include <set>
 #include <string>
 
 using fogmarch::Client;
@@ -20,7 +22,22 @@ static const char *first_address;
 
 static void watch(Client &client, View &view)
 {
-    view.on_updated = [&client, &view] {
+    // The agents that the callbacks told of.
+    const auto told = std::make_shared<std::set<std::uint64_t>>();
+    view.on_entered = [told](const fm_mirror_agent &agent) {
+        if (!told->insert(agent.id).second) {
+            std::printf("{\"wrong\": \"%llu entered twice\"}\n", number(agent.id));
+        }
+    };
+    view.on_left = [told](std::uint64_t id, fogmarch::LeaveReason) {
+        if (told->erase(id) == 0) {
+            std::printf("{\"wrong\": \"%llu left twice\"}\n", number(id));
+        }
+    };
+    view.on_updated = [&client, &view, told] {
+        if (told->size() != view.agent_count()) {
+            std::printf("{\"wrong\": \"%zu agents have entered\"}\n", told->size());
+        }
         std::string agents;
         for (std::uint32_t i = 0; i < view.agent_count(); i++) {
             agents += (i == 0 ? "" : ", ") + std::to_string(view.agent_at(i).id);

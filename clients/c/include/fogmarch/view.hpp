@@ -197,7 +197,8 @@ class View
 
     bool apply(fm_notification notification, const msgpack_object *params);
     void collect(bool is_keyframe, const Fields &params);
-    void collect_tagged();
+    void remember();
+    void remember_told(const Fields &params);
     void collect_tags(const Fields &params);
     void tell(bool is_keyframe, const Fields &params);
     void tell_cells(const Fields &params);
@@ -213,6 +214,7 @@ class View
     bool motion_, sight_;
     fm_rect rect_; // that was asked for; width 0: all
     bool is_over_ = false, resumes_ = false, resumed_ = false;
+    bool remembers_ = false;   // before_ and tagged_ hold what a keyframe is compared with
     bool starts_over_ = false; // it was subscribed to again, until enough messages were good
     std::uint32_t good_ = 0;   // messages since then
     std::string moved_to_;
@@ -230,21 +232,24 @@ class View
 inline bool View::apply(fm_notification notification, const msgpack_object *params)
 {
     const bool is_keyframe = notification == FM_NOTIFY_KEYFRAME;
-    before_.clear();
-    for (std::uint32_t i = 0; is_keyframe && i < mirror_.agent_count; i++) {
-        before_.push_back(mirror_.agents[i].id);
+    const std::uint64_t deltas = mirror_.deltas;
+    if (is_keyframe && !remembers_) {
+        remember();
+    }
+    if (!is_keyframe && !remembers_) {
+        tagged_.clear();
     }
     moves_.clear();
-    tagged_.clear();
-    if (is_keyframe && on_tagged) {
-        collect_tagged();
-    }
     ends_.clear();
     alerts_.clear();
     died_.clear();
     if (fm_mirror_apply(&mirror_, notification, params) != FM_OK) {
+        if (!remembers_) {
+            remember_told(mirror_.deltas == deltas ? Fields() : Fields(params));
+        }
         return false;
     }
+    remembers_ = false;
     starts_over_ = starts_over_ && ++good_ < 64; // a server that goes on so would begin forever
     collect(is_keyframe, Fields(params));
     if (on_tagged) {
@@ -284,13 +289,35 @@ inline void View::collect(bool is_keyframe, const Fields &params)
     }
 }
 
-// Who has a tag: a keyframe does not say who has none any more.
-inline void View::collect_tagged()
+// Who is there and who has a tag, before a keyframe that does not say who has gone, or has none any
+// more. It is kept until a keyframe was applied, also while the mirror is empty.
+inline void View::remember()
 {
+    before_.clear();
+    tagged_.clear();
+    remembers_ = true;
     for (std::uint32_t i = 0; i < mirror_.agent_count; i++) {
         std::uint32_t size = 0;
+        before_.push_back(mirror_.agents[i].id);
         if (fm_mirror_tag_of(&mirror_, &mirror_.agents[i], &size) != nullptr) {
             tagged_.push_back(mirror_.agents[i].id);
+        }
+    }
+}
+
+// The same when a delta was applied in part: nobody was told who has come and gone with it.
+inline void View::remember_told(const Fields &params)
+{
+    remember();
+    const fm_numbers enter = fm_object_numbers(params.get(), "enter");
+    for (std::uint32_t i = 0; i + 4 < enter.count; i += 5) {
+        before_.erase(std::remove(before_.begin(), before_.end(), fm_numbers_at(enter, i)),
+                      before_.end());
+    }
+    const fm_numbers leave = fm_object_numbers(params.get(), "leave");
+    for (std::uint32_t i = 0; i + 1 < leave.count; i += 2) {
+        if (find(fm_numbers_at(leave, i)) == nullptr) {
+            before_.push_back(fm_numbers_at(leave, i));
         }
     }
 }
