@@ -181,9 +181,15 @@ fm_status fm_planner_spec_parse(const char *text, fm_planner_spec *spec, char *e
     if (result.ops == NULL) {
         return fail(error, error_size, FM_ERR_NO_PLANNER, "there is no planner '%s'", copy);
     }
-    char *place = NULL;
-    for (char *key = rest == NULL ? NULL : strtok_r(rest, ",", &place); key != NULL;
-         key = strtok_r(NULL, ",", &place)) {
+    for (char *key = rest, *next = NULL; key != NULL; key = next) {
+        next = strchr(key, ',');
+        if (next != NULL) {
+            *next++ = '\0';
+        }
+        if (key[0] == '\0') {
+            return fail(error, error_size, FM_ERR_BAD_VALUE, "an option of planner '%s' is empty",
+                        text);
+        }
         char *value = strchr(key, '=');
         if (value == NULL) {
             return fail(error, error_size, FM_ERR_BAD_VALUE, "planner option '%s' has no value",

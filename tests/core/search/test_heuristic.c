@@ -139,6 +139,16 @@ static void test_planners_take_what_they_can(void **state)
     fm_planner_spec_format(&spec, text, sizeof text);
     assert_string_equal(text, "astar:heuristic=landmarks");
     assert_int_equal(parse("astar:heuristic=crow", &spec), FM_ERR_BAD_VALUE);
+    static const char *const with_empty[] = {"astar:", "astar:,heuristic=landmarks",
+                                             "astar:heuristic=landmarks,",
+                                             "astar:heuristic=landmarks,,ties=larger-g"};
+    for (uint32_t i = 0; i < FM_COUNT_OF(with_empty); i++) {
+        char error[128] = "", expected[128];
+        snprintf(expected, sizeof expected, "an option of planner '%s' is empty", with_empty[i]);
+        assert_int_equal(fm_planner_spec_parse(with_empty[i], &spec, error, sizeof error),
+                         FM_ERR_BAD_VALUE);
+        assert_string_equal(error, expected);
+    }
     assert_int_equal(parse("dstar-lite:heuristic=landmarks", &spec), FM_ERR_BAD_VALUE);
     assert_int_equal(parse("adaptive-astar:heuristic=cluster", &spec), FM_ERR_BAD_VALUE);
     assert_int_equal(parse("astar:heuristic=cluster", &spec), FM_OK);
