@@ -7,6 +7,7 @@
 #include "core/crowd/escort.h"
 #include "core/crowd/jam.h"
 #include "core/crowd/lanes.h"
+#include "core/crowd/passing.h"
 #include "core/crowd/patience.h"
 #include "core/crowd/preferences.h"
 #include "core/crowd/step.h"
@@ -22,10 +23,20 @@
 
 bool fm_crowd_reserve(fm_world *world, uint32_t agent_count)
 {
-    return world->crowd.occupancy == NULL ||
-           (FM_RESERVE(world, world->crowd.movers, world->crowd.mover_capacity, agent_count) &&
-            FM_RESERVE(world, world->crowd.frames, world->crowd.frame_capacity, agent_count) &&
-            fm_turns_reserve(world, agent_count));
+    struct fm_world_crowd *crowd = &world->crowd;
+    if (crowd->occupancy == NULL) {
+        return true;
+    }
+    uint32_t before = crowd->mover_capacity;
+    if (!FM_RESERVE(world, crowd->movers, crowd->mover_capacity, agent_count)) {
+        return false;
+    }
+    // What the last tick has left is read in the next one.
+    for (uint32_t i = before; i < crowd->mover_capacity; i++) {
+        crowd->movers[i] = (fm_mover){0};
+    }
+    return FM_RESERVE(world, crowd->frames, crowd->frame_capacity, agent_count) &&
+           fm_turns_reserve(world, agent_count);
 }
 
 const fm_mover *fm_crowd_mover(const fm_world *world, uint32_t slot)
@@ -401,6 +412,7 @@ uint64_t fm_crowd_move(fm_world *world, fm_workers *workers, uint64_t work)
 {
     uint32_t words = fm_mark_words(world);
     fm_lanes_attend(world);
+    fm_passing_attend(world, workers);
     fm_bypass_attend(world);
     uint64_t used = fm_jam_attend(world, workers, work);
     struct resolution resolution = {.world = world};

@@ -30,6 +30,9 @@
 #define SHORT_LENGTH  2u
 #define SHORT_WIDTH   3u // in passages of up to SHORT_LENGTH cells
 
+// In wider ones units of one cell that meet another team's do better without, see passing.h.
+#define MEET_WIDTH_MAX 6u
+
 static const uint32_t straight = 1u << FM_NORTH | 1u << FM_EAST | 1u << FM_SOUTH | 1u << FM_WEST;
 
 static uint32_t number_of(uint32_t index, uint32_t direction)
@@ -492,7 +495,8 @@ static bool decide(fm_lanes *lanes, uint64_t tick, bool has_large)
     const uint32_t *counts = lanes->counts;
     uint32_t least = counts[0] < counts[1] ? counts[0] : counts[1];
     bool was_open = lanes->is_open, did_meet = passage->teams_meet;
-    passage->teams_meet = lanes->others_tick != 0 && tick - lanes->others_tick < OTHERS_TICKS &&
+    passage->teams_meet = (has_large || passage->width <= MEET_WIDTH_MAX) &&
+                          lanes->others_tick != 0 && tick - lanes->others_tick < OTHERS_TICKS &&
                           fm_passage_has_halves(passage);
     lanes->is_open = passage->teams_meet || (!has_large && suits_one_team(passage) &&
                                              least >= (was_open ? SHUT_LEAST : OPEN_LEAST));

@@ -260,6 +260,7 @@ static void choose_among_others(uint32_t begin, uint32_t end, uint32_t worker, v
     for (uint32_t slot = begin * 64; slot < slot_end; slot++) {
         if (!fm_agent_is_marked(world, slot, FM_MARK_LIVE)) {
             world->crowd.movers[slot].team = 0;
+            world->crowd.movers[slot].passes_on = 0;
         }
     }
     choose_marked(world, begin, end, FM_MARK_LIVE, choose_listed_among_others);

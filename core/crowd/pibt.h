@@ -81,10 +81,13 @@ typedef struct fm_mover {
     bool settled : 1; // stands where its last order ended: those with the same aim do not push it
     bool pushable : 1;
     bool yields : 1;   // is under way, but makes way for others in this tick
+    bool alert : 1;    // looks who stands in its way, see passing.h
     bool planned : 1;  // follows a plan of core/crowd/jam.h
     bool escorted : 1; // has an escort, or stands for one, see escort.h
     uint8_t refusals;  // times that it was pushed in vain; no bits of a byte that others read
     uint8_t lane;      // that it passes, see lanes.h; 0: none
+    uint8_t passing;   // ticks for which it keeps to the right, see passing.h
+    uint8_t passes_on; // the same, in the next tick; not read by others
     uint16_t age;      // how long it has been under way, see fm_mover_age(); 0: idle
 } fm_mover;
 

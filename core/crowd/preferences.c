@@ -5,6 +5,7 @@
 #include "core/base/random.h"
 #include "core/crowd/crowd.h"
 #include "core/crowd/lanes.h"
+#include "core/crowd/passing.h"
 #include "core/orders/homecoming.h"
 #include "core/orders/orders.h"
 #include "core/world/names.h"
@@ -84,6 +85,30 @@ static uint64_t list_by_distance(const fm_world *world, const struct fm_agent *a
     return list_of(options, count);
 }
 
+// Of a unit that keeps to the right of its way, see passing.h: all cells by their distances, those
+// to the right of it nearer, those to the left farther.
+static uint64_t list_to_the_right(const fm_world *world, const struct fm_agent *agent,
+                                  const uint32_t distances[FM_DIRECTION_COUNT + 1], uint32_t moves,
+                                  uint32_t next)
+{
+    static const uint8_t biases[FM_DIRECTION_COUNT] = {
+        // clockwise from its way
+        FM_PASSING_BIAS,    0, 0, 0, FM_PASSING_BIAS, 2 * FM_PASSING_BIAS, 2 * FM_PASSING_BIAS,
+        2 * FM_PASSING_BIAS};
+    uint32_t left = distances[FM_DIRECTION_COUNT], count = 0;
+    option options[FM_DIRECTION_COUNT + 1];
+    options[count++] = make_option(left + FM_PASSING_BIAS, 0, (uint32_t)FM_PREFERENCE_STAY);
+    for (; moves != 0; moves &= moves - 1) {
+        uint32_t d = (uint32_t)__builtin_ctz(moves);
+        bool taken = is_taken(world, agent, 1, fm_cell_step(agent->cell, d));
+        // Estimates may say of the planner's next step that it leads away.
+        uint32_t distance = d == next && distances[d] > left ? left : distances[d];
+        options[count++] = make_option(distance + 1 + biases[(d - next) % FM_DIRECTION_COUNT],
+                                       ties_of(next, d, taken), d);
+    }
+    return list_of(options, count);
+}
+
 // Whether a unit of another team stands where the planner's next step leads.
 static bool meets_others(const fm_world *world, const struct fm_agent *agent, uint32_t size)
 {
@@ -104,7 +129,7 @@ static bool meets_others(const fm_world *world, const struct fm_agent *agent, ui
 // several steps to the side for that, which bring it no nearer; so after a while it rather makes
 // these than stay.
 static uint64_t preferences_under_way(const fm_world *world, const struct fm_agent *agent,
-                                      const struct fm_planner *planner, uint32_t moves,
+                                      const struct fm_planner *planner, uint32_t moves, bool passes,
                                       uint32_t *left)
 {
     uint32_t distances[FM_DIRECTION_COUNT + 1];
@@ -113,6 +138,9 @@ static uint64_t preferences_under_way(const fm_world *world, const struct fm_age
                          moves, distances);
     *left = distances[FM_DIRECTION_COUNT];
     uint32_t next = fm_cell_direction(agent->cell, agent->next);
+    if (passes) {
+        return list_to_the_right(world, agent, distances, moves, next);
+    }
     uint32_t size = world->rules.classes[agent->class_index].size;
     bool are_met = meets_others(world, agent, size);
     uint32_t least_gain = are_met ? 0 : 1;
@@ -313,6 +341,7 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
     uint8_t size = world->rules.classes[agent->class_index].size;
     bool is_idle = agent->order.id == 0, is_away = fm_agent_is_away(agent);
     bool makes_way = under_way && yields(world, agent);
+    uint8_t passing = mover->passes_on;
     uint32_t lane = under_way ? lanes_of(world, agent, planner, mover->lane) : 0;
     // Who has been under way for long does not keep to lanes in some ticks.
     bool keeps = under_way && !is_idle && ready && is_bold(world, agent);
@@ -335,16 +364,20 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
         .gentle = is_away && size > 1 && world->tick < agent->pushed_tick + FM_PEACE_TICKS,
         .bold = is_bold(world, agent),
         .lane = (uint8_t)lane,
+        .passing = passing,
         .narrow = under_way && passage == NULL && may_swap(world, agent) && is_narrow(world, agent),
         .settled = agent->settled && is_idle && !is_away,
         .yields = makes_way,
+        .alert = under_way && !makes_way && size == 1 &&
+                 (passing > 0 || agent->hindered >= FM_PASSING_HINDERED),
         .pushable = !fm_agent_holds_ground(agent),
     };
     if (!ready || !under_way) {
         mover->preferences =
             ready ? FM_PREFERENCES_NONE << 4 | FM_PREFERENCE_STAY : FM_PREFERENCES_NONE;
     } else if (passage == NULL && beside == NULL) {
-        mover->preferences = preferences_under_way(world, agent, planner, moves, &mover->distance);
+        mover->preferences =
+            preferences_under_way(world, agent, planner, moves, passing > 0, &mover->distance);
     } else {
         mover->distance = fm_planner_distance(world, agent, planner, agent->cell);
         mover->preferences =

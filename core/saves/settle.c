@@ -9,6 +9,7 @@
 
 #include "core/crowd/jam.h"
 #include "core/crowd/lanes.h"
+#include "core/crowd/passing.h"
 #include "core/world/view_surveys.h"
 
 #include "core/commands/order_command.h"
@@ -92,6 +93,7 @@ void fm_world_settle(fm_world *world)
     }
     fm_jam_drop_all(world);
     fm_lanes_drop_all(world);
+    fm_passing_drop_all(world);
     fm_planners_settle(world);
     fm_view_surveys_settle(world); // after the planners that read their tables
     for (uint32_t i = 0; i < world->teams.count; i++) {

@@ -1,0 +1,99 @@
+// core/crowd/passing.c: see passing.h.
+
+#include "core/crowd/passing.h"
+
+#include "core/crowd/pibt.h"
+#include "core/world/agent.h"
+#include "core/world/agent_marks.h"
+#include "core/world/crowd_state.h"
+#include "core/world/team.h"
+#include "core/world/world_classes.h"
+#include "core/world/world_parts.h"
+
+#define WORDS_A_TURN 16u // of marks, 64 agents each, that a worker takes at a time
+#define LOOK_AHEAD   2u  // cells
+
+// Where an agent's planner wants it to go; FM_DIRECTION_COUNT: nowhere.
+static uint32_t way_of(const struct fm_agent *agent)
+{
+    return agent->order.id == 0 || agent->next == FM_CELL_NONE
+               ? FM_DIRECTION_COUNT
+               : fm_cell_direction(agent->cell, agent->next);
+}
+
+// Positive: two directions lead alike; negative: against each other.
+static int32_t product(uint32_t a, uint32_t b)
+{
+    return fm_direction_dx[a] * fm_direction_dx[b] + fm_direction_dy[a] * fm_direction_dy[b];
+}
+
+// How many cells ahead it sees others, up to LOOK_AHEAD.
+static uint32_t sight_of(const fm_world *world, const struct fm_agent *agent)
+{
+    const fm_world_rules *rules = fm_world_rules_get(world);
+    uint32_t sight = agent->sight != 0 ? agent->sight : rules->sense.radius;
+    return rules->omniscient || sight > LOOK_AHEAD ? LOOK_AHEAD : sight;
+}
+
+// For how many ticks a unit keeps to the right because of who stands on its way.
+static uint32_t ticks_for(fm_world *world, const struct fm_agent *agent, uint32_t way)
+{
+    const struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
+    const fm_view *view = fm_world_class_view(world, agent->team, agent->class_index);
+    fm_cell cell = agent->cell;
+    uint32_t sight = sight_of(world, agent), ticks = 0;
+    for (uint32_t i = 0; i < sight && fm_view_moves(view, cell) >> way & 1; i++) {
+        cell = fm_cell_step(cell, way);
+        uint32_t unit = fm_occupancy_at(crowd->occupancy, cell)->now;
+        const fm_mover *other = unit == 0 ? NULL : &crowd->movers[unit - 1];
+        bool is_friend = other != NULL && other->team == agent->team;
+        if (other == NULL || (is_friend && (i > 0 || other->passing == 0))) {
+            continue;
+        }
+        uint32_t others_way = way_of(&fm_world_agents(world)->slots[unit - 1]);
+        int32_t alike = others_way < FM_DIRECTION_COUNT ? product(way, others_way) : 0;
+        if (!is_friend && alike < 0) {
+            return FM_PASSING_TICKS;
+        }
+        ticks = is_friend && alike > 0 ? other->passing - 1u : ticks;
+    }
+    return ticks;
+}
+
+static void count(fm_world *world, uint32_t slot)
+{
+    const struct fm_agent *agent = &fm_world_agents(world)->slots[slot];
+    fm_mover *mover = &fm_world_edit_crowd(world)->movers[slot];
+    uint32_t way = way_of(agent), left = mover->passing > 0 ? mover->passing - 1u : 0;
+    uint32_t ticks = way < FM_DIRECTION_COUNT ? ticks_for(world, agent, way) : 0;
+    mover->passes_on = (uint8_t)(ticks > left ? ticks : left);
+}
+
+static void count_some(uint32_t begin, uint32_t end, uint32_t worker, void *context)
+{
+    (void)worker;
+    fm_world *world = context;
+    const fm_mover *movers = fm_world_edit_crowd(world)->movers;
+    uint32_t slot_end = fm_min(end * 64, fm_world_agents(world)->slot_count);
+    for (uint32_t slot = begin * 64; slot < slot_end; slot++) {
+        if (movers[slot].team != 0 && movers[slot].alert) {
+            count(world, slot);
+        }
+    }
+}
+
+void fm_passing_attend(fm_world *world, fm_workers *workers)
+{
+    if (fm_world_teams(world)->count > 1) {
+        fm_workers_run_parts(workers, fm_mark_words(world), WORDS_A_TURN, count_some, world);
+    }
+}
+
+void fm_passing_drop_all(fm_world *world)
+{
+    const struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
+    uint32_t count = crowd->occupancy == NULL ? 0 : fm_world_agents(world)->slot_count;
+    for (uint32_t slot = 0; slot < count; slot++) {
+        crowd->movers[slot].passing = crowd->movers[slot].passes_on = 0;
+    }
+}
