@@ -55,8 +55,9 @@ static bool may_push(const struct round *r, const fm_mover *mover, const fm_move
         mover->returns ? other->parked && overlap(other->cell, other->size, mover->aim, mover->size)
                        : other->settled && other->aim == mover->aim;
     bool is_too_large = other->size > mover->size && !other->aside && !mover->bold;
-    return other->pushable && other->refusals < REFUSALS_MAX && other->team == mover->team &&
-           !is_too_large && !is_at_aim && !(mover->gentle && r->depth == 1);
+    bool is_open = other->team == mover->team || other->concedes;
+    return other->pushable && other->refusals < REFUSALS_MAX && is_open && !is_too_large &&
+           !is_at_aim && !(mover->gentle && r->depth == 1);
 }
 
 // Whether `other`, who is on the stack, leaves for certain if the unit on top of it finds a place.
@@ -124,12 +125,12 @@ bool fm_pibt_crosses(const fm_occupancy *occupancy, const fm_mover *movers, cons
     return fm_is_crossed(goes, &(struct movers){occupancy, movers}, left, right);
 }
 
-// A unit of another team cannot be pushed. But if it is under way and has not been asked yet, it
-// may be about to leave: it decides before the unit that wants its place does.
+// A unit of another team that does not concede cannot be pushed. But if it is under way and has not
+// been asked yet, it may be about to leave: it decides before the unit that wants its place does.
 static bool decides_first(const fm_mover *mover, const fm_mover *other)
 {
     return other->progress == FM_MOVER_UNDECIDED && other->team != mover->team && !other->aside &&
-           !other->gentle && (other->preferences & 15) < FM_PREFERENCE_STAY;
+           !other->gentle && (other->preferences & 15) < FM_PREFERENCE_STAY && !other->concedes;
 }
 
 // Whether a unit may claim a place. `first`: slot of one that has to decide before that is known;
@@ -210,6 +211,16 @@ static bool is_left_of(const fm_mover *mover, const fm_mover *pusher, uint32_t d
     return fm_direction_dx[direction] * dy - fm_direction_dy[direction] * dx < 0;
 }
 
+// The index of the turn that a unit tries as number i: an order drawn from its lots.
+static uint32_t drawn(const fm_mover *mover, uint32_t i)
+{
+    enum {
+        COUNT = FM_COUNT_OF(aside_turns)
+    };
+    uint32_t stride = 1 + mover->lots / COUNT % (COUNT - 1); // the count is a prime
+    return mover->lots == 0 ? i : (mover->lots + stride * i) % COUNT;
+}
+
 // A list for a unit that steps aside: places that are free before those where somebody stands, and
 // both before those where the pusher goes next.
 static uint64_t preferences_aside(const struct round *r, uint32_t slot, const fm_mover *pusher,
@@ -224,8 +235,8 @@ static uint64_t preferences_aside(const struct round *r, uint32_t slot, const fm
     uint64_t lists[ASIDE_RANKS] = {0}, list = FM_PREFERENCES_NONE;
     uint32_t counts[ASIDE_RANKS] = {0};
     for (uint32_t i = FM_COUNT_OF(aside_turns); i-- > 0;) {
-        uint32_t turn = left ? FM_DIRECTION_COUNT - aside_turns[i] : aside_turns[i];
-        uint32_t d = (direction + turn) % FM_DIRECTION_COUNT;
+        uint32_t right = aside_turns[drawn(mover, i)];
+        uint32_t d = (direction + (left ? FM_DIRECTION_COUNT - right : right)) % FM_DIRECTION_COUNT;
         if (mover->moves >> d & 1) {
             bool taken = !fm_occupancy_is_free(r->occupancy, fm_cell_step(mover->cell, d),
                                                mover->size, slot + 1);
@@ -277,6 +288,10 @@ static uint64_t preferences_sideways(const struct round *r, uint32_t slot, const
                                                    mover->size, slot + 1);
         keys[i] = steps_out(r, slot, pusher, direction, d) << 1 | taken;
         sides[i] = can ? d : FM_PREFERENCE_NONE;
+    }
+    // Neither side leads out: it would go to and fro, or nowhere.
+    if (mover->lots != 0 && keys[0] >> 1 == SIDE_CLOSED && keys[1] >> 1 == SIDE_CLOSED) {
+        return preferences_aside(r, slot, pusher, direction);
     }
     uint32_t first =
         sides[0] == FM_PREFERENCE_NONE || (sides[1] != FM_PREFERENCE_NONE && keys[1] < keys[0]);

@@ -5,8 +5,9 @@
 // in the order of their priorities. One takes the first cell of its list that it can have. If a
 // unit stands there that has not been asked yet, it is asked at once, with the priority of the unit
 // that pushes it, and has to find another place; if it cannot, the pusher tries the next cell of
-// its list. A unit of another team is not pushed: if it is under way, it decides at once as in its
-// own turn, and then the one that wants its place knows whether it leaves.
+// its list. A unit of another team is pushed only if it concedes. Else, if it is under way, it
+// decides at once as in its own turn, and then the one that wants its place knows whether it
+// leaves.
 //
 //   UNDECIDED ── asked ──> TRYING ── everybody in the way has found a place ──> DECIDED
 //     ^ │  ^                 │                                                     ^
@@ -82,12 +83,14 @@ typedef struct fm_mover {
     bool pushable : 1;
     bool yields : 1;   // is under way, but makes way for others in this tick
     bool alert : 1;    // looks who stands in its way, see passing.h
+    bool concedes : 1; // is under way, and lets units of other teams push it as friends do
     bool planned : 1;  // follows a plan of core/crowd/jam.h
     bool escorted : 1; // has an escort, or stands for one, see escort.h
     uint8_t refusals;  // times that it was pushed in vain; no bits of a byte that others read
     uint8_t lane;      // that it passes, see lanes.h; 0: none
     uint8_t passing;   // ticks for which it keeps to the right, see passing.h
     uint8_t passes_on; // the same, in the next tick; not read by others
+    uint8_t lots;      // when pushed, it tries its ways out in an order drawn from these; 0: not
     uint16_t age;      // how long it has been under way, see fm_mover_age(); 0: idle
 } fm_mover;
 

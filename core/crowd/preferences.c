@@ -16,7 +16,9 @@
 #define SWAP_TICKS       512u
 #define BOLD_TICKS       256u
 #define YIELD_AFTER      10u
-#define ASIDE_AFTER      8u // ticks
+#define ASIDE_AFTER      8u  // ticks
+#define CONCEDE_AFTER    20u // ticks
+#define CONCEDE_BY_LANES 128u // around open lanes
 #define YIELD_TICKS      16u
 #define YIELD_SPELLS     5u
 
@@ -109,17 +111,29 @@ static uint64_t list_to_the_right(const fm_world *world, const struct fm_agent *
     return list_of(options, count);
 }
 
-// Whether a unit of another team stands where the planner's next step leads.
-static bool meets_others(const fm_world *world, const struct fm_agent *agent, uint32_t size)
+// Whether a unit of another team is where the planner's next step leads; `ordered`: one with an
+// order.
+static bool meets_others(const fm_world *world, const struct fm_agent *agent, uint32_t size,
+                         bool ordered)
 {
     for (uint32_t i = 0; i < size * size; i++) {
         fm_cell part = agent->next + fm_cell_at(i % size, i / size);
         uint32_t unit = fm_occupancy_at(world->crowd.occupancy, part)->now;
-        if (unit != 0 && world->agents.slots[unit - 1].team != agent->team) {
+        const struct fm_agent *other = unit == 0 ? NULL : &world->agents.slots[unit - 1];
+        if (other != NULL && other->team != agent->team && (!ordered || other->order.id != 0)) {
             return true;
         }
     }
     return false;
+}
+
+// Whether a unit has been blocked for so long that it concedes to who of another team is in its
+// way. Not where a rule says that armies that block each other give up.
+static bool may_concede(const fm_world *world, const struct fm_agent *agent)
+{
+    return agent->order.id != 0 && agent->hindered >= 2 * CONCEDE_AFTER &&
+           world->rules.blocked_ticks == 0 &&
+           (agent->hindered >= 2 * CONCEDE_BY_LANES || !fm_lanes_are_near(world, agent));
 }
 
 // The planner's next step, then everything else by distance. A step that brings the unit nearer by
@@ -127,7 +141,7 @@ static bool meets_others(const fm_world *world, const struct fm_agent *agent, ui
 // and on a way beside it the unit would meet others (warehouse, 1,000 units: sum of costs 3 %
 // more). Units of other teams do not leave for its sake, so it goes past them. A large one needs
 // several steps to the side for that, which bring it no nearer; so after a while it rather makes
-// these than stay.
+// these than stay, until one of the two can push the other: both would go to the same side.
 static uint64_t preferences_under_way(const fm_world *world, const struct fm_agent *agent,
                                       const struct fm_planner *planner, uint32_t moves, bool passes,
                                       uint32_t *left)
@@ -142,9 +156,10 @@ static uint64_t preferences_under_way(const fm_world *world, const struct fm_age
         return list_to_the_right(world, agent, distances, moves, next);
     }
     uint32_t size = world->rules.classes[agent->class_index].size;
-    bool are_met = meets_others(world, agent, size);
+    bool are_met = meets_others(world, agent, size, false);
     uint32_t least_gain = are_met ? 0 : 1;
-    if (are_met && size > 1 && agent->hindered >= 2 * ASIDE_AFTER) {
+    bool may_push = may_concede(world, agent) && meets_others(world, agent, size, true);
+    if (are_met && size > 1 && agent->hindered >= 2 * ASIDE_AFTER && !may_push) {
         distances[FM_DIRECTION_COUNT] += fm_world_truth(world, agent->class_index)->step[0] - 1;
     }
     return list_by_distance(world, agent, distances, moves, next, least_gain);
@@ -365,11 +380,14 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
         .bold = is_bold(world, agent),
         .lane = (uint8_t)lane,
         .passing = passing,
-        .narrow = under_way && passage == NULL && may_swap(world, agent) && is_narrow(world, agent),
+        .narrow = under_way && passage == NULL && passing == 0 && may_swap(world, agent) &&
+                  is_narrow(world, agent),
         .settled = agent->settled && is_idle && !is_away,
         .yields = makes_way,
         .alert = under_way && !makes_way && size == 1 &&
                  (passing > 0 || agent->hindered >= FM_PASSING_HINDERED),
+        .concedes = under_way && ready && passage == NULL && may_concede(world, agent) &&
+                    meets_others(world, agent, size, false),
         .pushable = !fm_agent_holds_ground(agent),
     };
     if (!ready || !under_way) {

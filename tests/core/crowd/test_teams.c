@@ -1,7 +1,8 @@
-// core/crowd/test_teams.c: units of several teams, where a cell holds one: nobody pushes a unit of
-// another team, and nobody waits for one that leaves.
+// core/crowd/test_teams.c: units of several teams, where a cell holds one: nobody waits for one
+// that leaves, nobody pushes a unit of another team at once, and armies that meet pass each other.
 //
-// Method: a corridor, tick by tick; a press of four teams. The checks of crowd.h after every tick.
+// Method: a corridor, tick by tick; two armies change sides; a press of four teams. The checks of
+// crowd.h after every tick.
 
 #include "tests/support/crowd.h"
 
@@ -141,6 +142,109 @@ static void large_ones_that_meet_pass(void **state)
     crowd_fini(&stage);
 }
 
+// Units of a size on one side of a field, in columns from its edge on, want to the other side.
+static void spawn_side(uint32_t team, uint32_t size, uint32_t count, bool is_right, uint32_t top,
+                       uint32_t height)
+{
+    uint32_t rows = height / size, width = stage.grid->width;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t near = i / rows * size, far = width - size - near, y = top + i % rows * size;
+        crowd_spawn_to(&stage, team, size, is_right ? far : near, y, is_right ? near : far, y);
+    }
+}
+
+// Two armies face to face, from one edge of the field to the other: who is blocked by the other
+// team for some time lets it push. Of most of these nobody arrived; all gave up.
+static void armies_that_meet_pass(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t sizes[2], counts[2], height, ticks_max;
+        uint32_t gap; // rows of a passage between two halves of the field; 0: there is none
+    } cases[] = {
+        {{1, 1}, {40, 40}, 40, 150, 0}, {{2, 2}, {10, 10}, 20, 300, 0},
+        {{3, 3}, {1, 1}, 12, 200, 0},   {{3, 3}, {5, 5}, 15, 300, 0},
+        {{4, 4}, {1, 1}, 12, 200, 0},   {{4, 4}, {5, 5}, 20, 400, 0},
+        {{4, 1}, {10, 60}, 40, 300, 0}, {{2, 1}, {20, 40}, 40, 200, 0},
+        {{2, 2}, {1, 1}, 9, 150, 3},    {{2, 2}, {10, 10}, 21, 300, 3},
+        {{1, 1}, {20, 20}, 21, 300, 1}, {{4, 4}, {10, 10}, 25, 500, 5},
+    };
+    enum {
+        WIDTH = 60,
+        PASSAGE = 10 // cells long
+    };
+    for (uint32_t i = 0; i < FM_COUNT_OF(cases); i++) {
+        fm_world_rules rules = crowd_rules_of_sizes();
+        fm_grid *grid;
+        uint32_t height = cases[i].height, gap = cases[i].gap, total = 0;
+        assert_int_equal(fm_grid_create(WIDTH, height, &fm_memory_libc, &grid), FM_OK);
+        for (uint32_t j = 0; gap > 0 && j < PASSAGE * height; j++) {
+            uint32_t y = j / PASSAGE;
+            if (y < (height - gap) / 2 || y >= (height - gap) / 2 + gap) {
+                fm_grid_set(grid, fm_cell_at((WIDTH - PASSAGE) / 2 + j % PASSAGE, y),
+                            FM_TERRAIN_WALL, FM_COST_FLOOR);
+            }
+        }
+        crowd_init(&stage, &rules, grid);
+        for (uint32_t side = 0; side < 2; side++) {
+            spawn_side(crowd_team(&stage), cases[i].sizes[side], cases[i].counts[side], side == 1,
+                       0, height);
+            total += cases[i].counts[side];
+        }
+        uint32_t ticks = crowd_run(&stage, total, 3 * cases[i].ticks_max);
+        print_message("%u of size %u against %u of size %u, passage %u: %u ticks\n",
+                      cases[i].counts[0], cases[i].sizes[0], cases[i].counts[1], cases[i].sizes[1],
+                      gap, ticks);
+        assert_int_equal(stage.ended[FM_END_ARRIVED], total);
+        assert_in_range(ticks, 1, cases[i].ticks_max);
+        crowd_fini(&stage);
+    }
+}
+
+// Several fields, so far from each other that workers divide them: any number of them decides
+// alike.
+static void armies_meet_alike_on_all_workers(void **state)
+{
+    (void)state;
+    enum {
+        FIELDS = 6,
+        HEIGHT = 15,
+        APART = 6,
+        EACH = 50,
+        TICKS = 60
+    };
+    static const uint32_t worker_counts[] = {1, 2, 3, 8};
+    static uint64_t digests[TICKS];
+    for (uint32_t i = 0; i < FM_COUNT_OF(worker_counts); i++) {
+        fm_world_rules rules = crowd_rules();
+        fm_grid *grid;
+        assert_int_equal(fm_grid_create(30, FIELDS * (HEIGHT + APART), &fm_memory_libc, &grid),
+                         FM_OK);
+        for (uint32_t y = 0; y < grid->height; y++) {
+            for (uint32_t x = 0; y % (HEIGHT + APART) >= HEIGHT && x < grid->width; x++) {
+                fm_grid_set(grid, fm_cell_at(x, y), FM_TERRAIN_WALL, FM_COST_FLOOR);
+            }
+        }
+        crowd_init(&stage, &rules, grid);
+        uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
+        for (uint32_t field = 0; field < FIELDS; field++) {
+            spawn_side(team, 1, EACH, false, field * (HEIGHT + APART), HEIGHT);
+            spawn_side(other, 1, EACH, true, field * (HEIGHT + APART), HEIGHT);
+        }
+        fm_workers *workers;
+        assert_int_equal(fm_workers_create(worker_counts[i], &workers), FM_OK);
+        for (uint32_t tick = 0; tick < TICKS; tick++) {
+            crowd_tick(&stage, workers);
+            uint64_t digest = fm_world_digest(stage.world);
+            assert_true(i == 0 || digest == digests[tick]);
+            digests[tick] = digest;
+        }
+        assert_true(stage.ended[FM_END_ARRIVED] > 0);
+        fm_workers_destroy(workers);
+        crowd_fini(&stage);
+    }
+}
+
 // Four teams of all sizes on half of the ground, so close that most wait for somebody.
 static void a_press_of_teams(void **state)
 {
@@ -183,9 +287,14 @@ static void a_press_of_teams(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(teams_follow_each_other),   cmocka_unit_test(a_large_one_follows_others),
-        cmocka_unit_test(teams_that_meet_stand),     cmocka_unit_test(one_in_the_way_is_passed),
-        cmocka_unit_test(large_ones_that_meet_pass), cmocka_unit_test(a_press_of_teams),
+        cmocka_unit_test(teams_follow_each_other),
+        cmocka_unit_test(a_large_one_follows_others),
+        cmocka_unit_test(teams_that_meet_stand),
+        cmocka_unit_test(one_in_the_way_is_passed),
+        cmocka_unit_test(large_ones_that_meet_pass),
+        cmocka_unit_test(armies_that_meet_pass),
+        cmocka_unit_test(armies_meet_alike_on_all_workers),
+        cmocka_unit_test(a_press_of_teams),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
