@@ -16,8 +16,8 @@
 #define SWAP_TICKS       512u
 #define BOLD_TICKS       256u
 #define YIELD_AFTER      10u
-#define ASIDE_AFTER      8u  // ticks
-#define CONCEDE_AFTER    20u // ticks
+#define ASIDE_AFTER      8u   // ticks
+#define CONCEDE_AFTER    20u  // ticks
 #define CONCEDE_BY_LANES 128u // around open lanes
 #define YIELD_TICKS      16u
 #define YIELD_SPELLS     5u
