@@ -39,11 +39,11 @@ static fm_http_answer answer_readiness(const fm_hub *hub)
 // A node without etcd stays ready: a restart would not help, and clients continue by themselves.
 static const char *status_of(const fm_hub *hub)
 {
-    fm_cluster_state state = hub->node == NULL ? FM_CLUSTER_GOOD : fm_node_state(hub->node);
-    return hub->going_down            ? "going down"
-           : hub->creation_count > 0  ? "loading"
-           : state != FM_CLUSTER_GOOD ? fm_cluster_state_name(state)
-                                      : "ok";
+    const char *trouble = fm_node_trouble(hub->node);
+    return hub->going_down           ? "going down"
+           : hub->creation_count > 0 ? "loading"
+           : trouble != NULL         ? trouble
+                                     : "ok";
 }
 
 static fm_http_answer answer_health(const fm_hub *hub)

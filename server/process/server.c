@@ -285,13 +285,6 @@ static void reload_certificate(struct server *server)
            fm_log_text("file", server->hub.config->tls_certificate));
 }
 
-// What is wrong with the cluster, for systemd. NULL: nothing
-static const char *etcd_state(const fm_hub *hub)
-{
-    fm_cluster_state state = hub->node == NULL ? FM_CLUSTER_GOOD : fm_node_state(hub->node);
-    return state == FM_CLUSTER_GOOD ? NULL : fm_cluster_state_name(state);
-}
-
 static void on_reload(uv_signal_t *signal, int number)
 {
     (void)number;
@@ -306,7 +299,7 @@ static void on_reload(uv_signal_t *signal, int number)
     }
     fm_http_read_files(server->http);
     fm_notify_ready(&server->notify, server->hub.host_count, server->hub.session_count,
-                    etcd_state(&server->hub));
+                    fm_node_trouble(server->hub.node));
 }
 
 // ---- events from the conductor -----------------------------------------------------------------
@@ -386,7 +379,7 @@ static void feed_watchdog(struct server *server, uint64_t now_ns)
     if (turn_count != server->turn_count || server->stopped) {
         server->turn_count = turn_count;
         fm_notify_alive(notify, server->hub.host_count, server->hub.session_count,
-                        etcd_state(&server->hub));
+                        fm_node_trouble(server->hub.node));
     }
 }
 
