@@ -1,8 +1,8 @@
 // core/crowd/lanes.h: where two streams of a team meet in a passage, each gets lanes.
 //
 // Units that meet in a passage (passage.h) push each other back and forth, and nobody who waits
-// before it leaves a way to those who come out; units of two teams, who cannot push each other,
-// stand there for ever. So where two come towards each other in one, the team has lanes in it: who
+// before it leaves a way to those who come out; units of two teams, who push each other only
+// after long, stand there till then. So where two come towards each other in one, the team has lanes in it: who
 // wants through goes by the distances of the passage in place of its own search's, and never onto a
 // lane of the other direction; who is inside decides first; who has come out goes round those who
 // wait.

@@ -1,11 +1,11 @@
 // core/crowd/passing.h: units of two teams that meet in the open pass each other on the right.
 //
-// They cannot push each other. Where two crowds walk into each other all wait for those before
-// them, and stand there until they give up: in a gate with rough walls, where roads cross, in a
-// field. So who is blocked, and has one of another team before it that wants against its way, keeps
-// to the right for some ticks: a step to the right of its way counts as shorter, one to the left as
-// longer. Friends who wait behind it, and want the same way, do as it does. So the crowds shear:
-// each moves to its right-hand wall, and along that past the other.
+// They do not push each other before they have been blocked for long (pibt.h: who concedes). Where
+// two crowds walk into each other all would wait for those before them: in a gate with rough walls,
+// where roads cross, in a field. So who is blocked, and has one of another team before it that
+// wants against its way, keeps to the right for some ticks: a step to the right of its way counts
+// as shorter, one to the left as longer. Friends who wait behind it, and want the same way, do as
+// it does. So the crowds shear: each moves to its right-hand wall, and along that past the other.
 //
 //   > > > < < <        > > > . . .      . . . < < <
 //   > > > < < <   ->   > > < < < <  ->  > < < < < .  ...   > leaves below, < above

@@ -20,8 +20,9 @@
 //     2 x 2 cells. Going round in a circle of three and more is allowed, and so is following into a
 //     cell that is left in the same tick, and passing between two units diagonally;
 //   - no unit entered a cell under a unit of another team that stayed, nor under one that may not
-//     be pushed. A unit under way is pushed by units of its team that are bold or at least as
-//     large, a standing one by units of any size; a unit that only goes back home pushes none;
+//     be pushed. A unit under way is pushed by units of its team, or of any if it concedes, that
+//     are bold or at least as large, a standing one by units of its team of any size; a unit that
+//     only goes back home pushes none;
 //   - a cell under a unit larger than one cell is entered only after that unit has decided.
 //
 // Of units of one cell each, the one asked first gets the first cell of its list, or the next one
