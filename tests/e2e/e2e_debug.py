@@ -82,10 +82,11 @@ def who_blocks_it():
 
 
 def who_is_stuck():
-    """Units of two teams in a corridor wait for each other; the check at tick 128 reports them as one group."""
+    """Units of two teams in a corridor wait for each other; the check at tick 128 reports them as one group. With
+    blocked_ticks neither lets the other push it."""
     with Server() as server:
         client = server.connect()
-        world, team = make_world(client, omniscient=True, occupancy="exclusive")
+        world, team = make_world(client, omniscient=True, occupancy="exclusive", blocked_ticks=1000)
         other = client.call("team.create", world=world)["team"]
         client.call("terrain.set", world=world, set="blocked", rects=[0, 9, 40, 1, 0, 11, 40, 1])
         agents = [client.call("agent.spawn", world=world, team=team, cells=[5, 10])["agents"][0],
