@@ -2,10 +2,10 @@
 //
 // Units that meet in a passage (passage.h) push each other back and forth, and nobody who waits
 // before it leaves a way to those who come out; units of two teams, who push each other only
-// after long, stand there till then. So where two come towards each other in one, the team has lanes in it: who
-// wants through goes by the distances of the passage in place of its own search's, and never onto a
-// lane of the other direction; who is inside decides first; who has come out goes round those who
-// wait.
+// after long, stand there till then. So where two come towards each other in one, the team has
+// lanes in it: who wants through goes by the distances of the passage in place of its own search's,
+// and never onto a lane of the other direction; who is inside decides first; who has come out goes
+// round those who wait.
 //
 // One team, up to four cells: of those who wait the one that goes on farthest behind the passage
 // decides first, so who comes out last is not far from its goal. When a direction would be over
