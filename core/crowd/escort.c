@@ -2,7 +2,6 @@
 
 #include "core/crowd/escort.h"
 
-#include "core/base/random.h"
 #include "core/crowd/busy.h"
 #include "core/crowd/jam.h"
 #include "core/crowd/pibt.h"
@@ -11,7 +10,6 @@
 #include "core/world/agent_marks.h"
 #include "core/world/crowd_state.h"
 #include "core/world/escorts.h"
-#include "core/world/names.h"
 #include "core/world/team.h"
 #include "core/world/true_map.h"
 #include "core/world/world_parts.h"
@@ -25,7 +23,6 @@
 #define APART         FM_ESCORT_SIDE_MAX
 #define OUT           5u  // cells; then the others go on,
 #define AWAY          12u // and then it is over
-#define STIR_TICKS    4u
 #define STALLED_TICKS 24u
 #define TICKS_MAX     128u
 #define CHAIN_MAX     8u // units that wait for each other, as far as is looked
@@ -127,15 +124,6 @@ static void let_go_first(fm_mover *mover)
     mover->age = UINT16_MAX;
 }
 
-// Of one that stands; 0 until pushes have come to nothing for some ticks.
-static uint8_t lots_of(const fm_world *world, const struct fm_escort *escort,
-                       const struct fm_agent *agent)
-{
-    uint64_t tick = fm_world_tick(world);
-    uint64_t lots = fm_mix64(tick << 32 | fm_agent_own_name(agent).index1);
-    return tick <= escort->better_tick + STIR_TICKS ? 0 : (uint8_t)(lots | 1);
-}
-
 // Those around a unit do nothing of their own accord.
 static void let_stand(fm_world *world, struct fm_escort *escort, const fm_mover *first)
 {
@@ -155,7 +143,6 @@ static void let_stand(fm_world *world, struct fm_escort *escort, const fm_mover 
             !is_in_jam(fm_agent_at(world, unit - 1), mover)) {
             mover->escorted = true;
             mover->narrow = false;
-            mover->lots = lots_of(world, escort, fm_agent_at(world, unit - 1));
             mover->yields = mover->yields || !mover->aside || wants_to_go(mover);
             mover->aside = true;
             fm_agent_id id = fm_agent_id_of(world, fm_agent_at(world, unit - 1));

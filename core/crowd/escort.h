@@ -23,10 +23,6 @@
 // stood for longer, fewer would get through; if it had no priority any more, the press would push
 // it back to where it was.
 //
-// Pushes may come to nothing in every tick alike: a large unit with walls to both sides goes up and
-// down between them, and nobody behind it moves. So when the unit has got no nearer for some ticks,
-// those who stand for it try their ways out in an order that is drawn in each tick.
-//
 // Where units want into a hollow and one wants out of it, those before it have often waited for
 // longer, and for each of them it only stands. So when an escort has got its unit no nearer, the
 // next one is for whom the unit waits for, if that one wants to go on itself and has had none since

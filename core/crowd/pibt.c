@@ -211,16 +211,6 @@ static bool is_left_of(const fm_mover *mover, const fm_mover *pusher, uint32_t d
     return fm_direction_dx[direction] * dy - fm_direction_dy[direction] * dx < 0;
 }
 
-// The index of the turn that a unit tries as number i: an order drawn from its lots.
-static uint32_t drawn(const fm_mover *mover, uint32_t i)
-{
-    enum {
-        COUNT = FM_COUNT_OF(aside_turns)
-    };
-    uint32_t stride = 1 + mover->lots / COUNT % (COUNT - 1); // the count is a prime
-    return mover->lots == 0 ? i : (mover->lots + stride * i) % COUNT;
-}
-
 // A list for a unit that steps aside: places that are free before those where somebody stands, and
 // both before those where the pusher goes next.
 static uint64_t preferences_aside(const struct round *r, uint32_t slot, const fm_mover *pusher,
@@ -235,8 +225,8 @@ static uint64_t preferences_aside(const struct round *r, uint32_t slot, const fm
     uint64_t lists[ASIDE_RANKS] = {0}, list = FM_PREFERENCES_NONE;
     uint32_t counts[ASIDE_RANKS] = {0};
     for (uint32_t i = FM_COUNT_OF(aside_turns); i-- > 0;) {
-        uint32_t right = aside_turns[drawn(mover, i)];
-        uint32_t d = (direction + (left ? FM_DIRECTION_COUNT - right : right)) % FM_DIRECTION_COUNT;
+        uint32_t turn = left ? FM_DIRECTION_COUNT - aside_turns[i] : aside_turns[i];
+        uint32_t d = (direction + turn) % FM_DIRECTION_COUNT;
         if (mover->moves >> d & 1) {
             bool taken = !fm_occupancy_is_free(r->occupancy, fm_cell_step(mover->cell, d),
                                                mover->size, slot + 1);
@@ -288,10 +278,6 @@ static uint64_t preferences_sideways(const struct round *r, uint32_t slot, const
                                                    mover->size, slot + 1);
         keys[i] = steps_out(r, slot, pusher, direction, d) << 1 | taken;
         sides[i] = can ? d : FM_PREFERENCE_NONE;
-    }
-    // Neither side leads out: it would go to and fro, or nowhere.
-    if (mover->lots != 0 && keys[0] >> 1 == SIDE_CLOSED && keys[1] >> 1 == SIDE_CLOSED) {
-        return preferences_aside(r, slot, pusher, direction);
     }
     uint32_t first =
         sides[0] == FM_PREFERENCE_NONE || (sides[1] != FM_PREFERENCE_NONE && keys[1] < keys[0]);

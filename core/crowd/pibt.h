@@ -91,7 +91,6 @@ typedef struct fm_mover {
     uint8_t lane;      // that it passes, see lanes.h; 0: none
     uint8_t passing;   // ticks for which it keeps to the right, see passing.h
     uint8_t passes_on; // the same, in the next tick; not read by others
-    uint8_t lots;      // when pushed, it tries its ways out in an order drawn from these; 0: not
     uint16_t age;      // how long it has been under way, see fm_mover_age(); 0: idle
 } fm_mover;
 

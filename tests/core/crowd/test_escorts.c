@@ -463,74 +463,6 @@ static void who_stands_in_the_way_is_next(void **state)
     crowd_fini(&stage);
 }
 
-// One of 2 x 2 cells wants east and has an escort. Another one stands in its way, with walls to
-// both sides: whenever it was pushed it went up, or down again, and behind it nobody moved. The
-// first one had no escort any more when it was where it had begun. Now it has made a step by then.
-static void who_is_pushed_in_vain_tries_other_ways(void **state)
-{
-    (void)state;
-    static const char *const rows[] = {
-        "@@@@@.....@@@@@@@@@@@...", //
-        "@@@@@......@@@@@@@@@....", //
-        "@@@@@@@.....@@@@@@@@@...", //
-        "@@@@@@@@.....@@@@@@@....", //
-        "@@@@@@@@@......@........", //
-        "@@@@@@@@@...............", //
-        "@@@@@@@@@@@.............", //
-        "@@@@@@@@@@@@@@@@@@@@..@.", //
-    };
-    enum {
-        WAY = 4,    // row
-        OUT = 10,   // column
-        LONG = 300, // ticks
-        TICKS = 24  // that an escort may take without getting its unit nearer
-    };
-    static const uint32_t units[][3] = {
-        // size and where it is; the first one wants out
-        {2, 9, 4},  //
-        {2, 11, 4}, //
-        {2, 13, 5}, //
-        {1, 13, 4}, //
-        {1, 12, 6}, //
-        {1, 11, 6}, //
-        {1, 10, 3}, //
-        {1, 11, 2}, //
-        {1, 8, 3},  //
-        {1, 10, 2}, //
-        {1, 14, 4}, //
-        {1, 15, 5}, //
-        {1, 16, 5}, //
-    };
-    fm_world_rules rules = crowd_rules_of_sizes();
-    rules.pushed_stay = true;
-    crowd_init_rows(&stage, &rules, rows, FM_COUNT_OF(rows));
-    uint32_t team = crowd_team(&stage), ticks = 0;
-    for (uint32_t i = 0; i < FM_COUNT_OF(units); i++) {
-        fm_cell cell = fm_cell_at(units[i][1], units[i][2]);
-        crowd_spawn(&stage, (fm_command){.team = team,
-                                         .cells = &cell,
-                                         .cell_count = 1,
-                                         .class_index = units[i][0] - 1});
-    }
-    fm_cell wall = fm_cell_at(17, WAY);
-    crowd_spawn(&stage,
-                (fm_command){
-                    .team = crowd_team(&stage), .cells = &wall, .cell_count = 1, .class_index = 2});
-    crowd_order(&stage, 0, fm_cell_at(20, WAY), FM_UNREACHABLE_FAIL);
-    struct fm_agent *agent = fm_world_find(stage.world, stage.units[0]);
-    agent->hindered = LONG;
-    agent->nearest = 1; // it was at its goal: it gets no nearer
-    agent->rest = agent->cell;
-    agent->rest_ticks = LONG;
-    agent->asking_since = 0; // it has set out long ago
-    for (; ticks < 2 * TICKS && fm_cell_x(mover_of(0)->cell) < OUT; ticks++) {
-        crowd_tick(&stage, NULL);
-    }
-    print_message("out after %u ticks\n", ticks);
-    assert_in_range(ticks, 1, TICKS);
-    crowd_fini(&stage);
-}
-
 // A unit gets its escort when it has been in one place for 256 ticks, whichever team it belongs to.
 static void an_escort_begins_on_time(void **state)
 {
@@ -568,7 +500,6 @@ int main(void)
         cmocka_unit_test(to_and_fro_is_one_place),
         cmocka_unit_test(a_command_ends_the_time_in_one_place),
         cmocka_unit_test(who_stands_in_the_way_is_next),
-        cmocka_unit_test(who_is_pushed_in_vain_tries_other_ways),
         cmocka_unit_test(an_escort_begins_on_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
