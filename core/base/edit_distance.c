@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 // Row `i` of the table is the distance from the first i bytes of `one` to each beginning of
 // `other`; a row needs only the one before it.
 uint32_t fm_edit_distance(const char *one, const char *other)
@@ -29,7 +24,7 @@ uint32_t fm_edit_distance(const char *one, const char *other)
         for (uint32_t k = 1; k <= other_size; k++) {
             uint32_t replaced = diagonal + (one[i - 1] != other[k - 1]);
             diagonal = row[k];
-            row[k] = least(replaced, least(row[k], row[k - 1]) + 1);
+            row[k] = fm_min(replaced, fm_min(row[k], row[k - 1]) + 1);
         }
     }
     return row[other_size];

@@ -3,6 +3,7 @@
 #include "core/crowd/lanes.h"
 
 #include "core/crowd/busy.h"
+#include "core/crowd/sight.h"
 #include "core/world/agent_marks.h"
 #include "core/world/crowd_state.h"
 #include "core/world/team.h"
@@ -355,13 +356,6 @@ static void add(fm_world *world, struct fm_team *team, const struct fm_agent *ag
     fm_busy_note(world, agent->team);
 }
 
-// How many steps ahead a unit sees others.
-static uint32_t sight_of(const fm_world *world, const struct fm_agent *agent)
-{
-    const fm_world_rules *rules = fm_world_rules_get(world);
-    return rules->omniscient ? LOOK_AHEAD : agent->sight != 0 ? agent->sight : rules->sense.radius;
-}
-
 // One that passes looks whether many of another team come the other way. Lanes begin only where it
 // has been blocked: a few get past each other without, and sooner.
 static void look_for_others(fm_world *world, fm_lanes *lanes, uint32_t direction,
@@ -373,8 +367,8 @@ static void look_for_others(fm_world *world, fm_lanes *lanes, uint32_t direction
         (!passage->teams_meet && agent->hindered < HINDERED_MIN)) {
         return;
     }
-    uint32_t count =
-        count_others(fm_world_edit_crowd(world), passage, direction, mover, sight_of(world, agent));
+    uint32_t count = count_others(fm_world_edit_crowd(world), passage, direction, mover,
+                                  fm_crowd_sight(world, agent, LOOK_AHEAD));
     if (count >= (passage->teams_meet ? OTHERS_STAY : OTHERS_LEAST)) {
         lanes->others_tick = tick;
     }
@@ -385,8 +379,9 @@ static void look_ahead(fm_world *world, struct fm_team *team, const struct fm_ag
                        const fm_mover *mover)
 {
     const fm_view *view = fm_world_class_view(world, mover->team, agent->class_index);
-    if (team->lane_count < FM_LANES_MAX && is_met(fm_world_edit_crowd(world), view, mover,
-                                                  sight_of(world, agent), team->large_count == 0)) {
+    if (team->lane_count < FM_LANES_MAX &&
+        is_met(fm_world_edit_crowd(world), view, mover, fm_crowd_sight(world, agent, LOOK_AHEAD),
+               team->large_count == 0)) {
         add(world, team, agent);
     }
 }

@@ -3,6 +3,7 @@
 #include "core/crowd/passing.h"
 
 #include "core/crowd/pibt.h"
+#include "core/crowd/sight.h"
 #include "core/world/agent.h"
 #include "core/world/agent_marks.h"
 #include "core/world/crowd_state.h"
@@ -27,21 +28,13 @@ static int32_t product(uint32_t a, uint32_t b)
     return fm_direction_dx[a] * fm_direction_dx[b] + fm_direction_dy[a] * fm_direction_dy[b];
 }
 
-// How many cells ahead it sees others, up to LOOK_AHEAD.
-static uint32_t sight_of(const fm_world *world, const struct fm_agent *agent)
-{
-    const fm_world_rules *rules = fm_world_rules_get(world);
-    uint32_t sight = agent->sight != 0 ? agent->sight : rules->sense.radius;
-    return rules->omniscient || sight > LOOK_AHEAD ? LOOK_AHEAD : sight;
-}
-
 // For how many ticks a unit keeps to the right because of who stands on its way.
 static uint32_t ticks_for(fm_world *world, const struct fm_agent *agent, uint32_t way)
 {
     const struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
     const fm_view *view = fm_world_class_view(world, agent->team, agent->class_index);
     fm_cell cell = agent->cell;
-    uint32_t sight = sight_of(world, agent), ticks = 0;
+    uint32_t sight = fm_min(fm_crowd_sight(world, agent, LOOK_AHEAD), LOOK_AHEAD), ticks = 0;
     for (uint32_t i = 0; i < sight && fm_view_moves(view, cell) >> way & 1; i++) {
         cell = fm_cell_step(cell, way);
         uint32_t unit = fm_occupancy_at(crowd->occupancy, cell)->now;

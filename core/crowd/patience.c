@@ -14,10 +14,10 @@ static void count(struct fm_agent *agent, const fm_mover *mover)
     if (agent->nearest == 0 || left < agent->nearest) {
         agent->nearest = left;
         agent->hindered = 0;
-    } else if (as_wanted) {
+    } else if (as_wanted && mover->passing == 0) {
         agent->hindered -= agent->hindered > 0;
     } else if (agent->hindered < 2 * FM_PATIENCE_TICKS) {
-        agent->hindered += 2;
+        agent->hindered += as_wanted ? 1 : 2; // to the right of its way: that may lead nowhere
     }
 }
 

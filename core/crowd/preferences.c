@@ -158,8 +158,8 @@ static uint64_t preferences_under_way(const fm_world *world, const struct fm_age
     uint32_t size = world->rules.classes[agent->class_index].size;
     bool are_met = meets_others(world, agent, size, false);
     uint32_t least_gain = are_met ? 0 : 1;
-    bool may_push = may_concede(world, agent) && meets_others(world, agent, size, true);
-    if (are_met && size > 1 && agent->hindered >= 2 * ASIDE_AFTER && !may_push) {
+    if (are_met && size > 1 && agent->hindered >= 2 * ASIDE_AFTER &&
+        !(may_concede(world, agent) && meets_others(world, agent, size, true))) {
         distances[FM_DIRECTION_COUNT] += fm_world_truth(world, agent->class_index)->step[0] - 1;
     }
     return list_by_distance(world, agent, distances, moves, next, least_gain);
