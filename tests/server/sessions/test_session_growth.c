@@ -251,8 +251,7 @@ static void turns_of_one(void **state)
     counted_work_or_skip();
 }
 
-// Each world is asked several things at once, so that the time that jobs get between ticks is over.
-static void busy_worlds(uint32_t count)
+static void make_worlds(uint32_t count)
 {
     make_config();
     start();
@@ -262,6 +261,12 @@ static void busy_worlds(uint32_t count)
         make_named(name);
         all_are_answered(FM_METHOD_WORLD_CREATE);
     }
+}
+
+// Each world is asked several things at once, so that the time that jobs get between ticks is over.
+static void busy_worlds(uint32_t count)
+{
+    make_worlds(count);
     for (uint32_t client = 1; client <= ASKERS; client++) {
         come(client);
     }
@@ -290,14 +295,7 @@ static void worlds_are_asked(void **state)
 
 static void idle_worlds(uint32_t count)
 {
-    make_config();
-    start();
-    for (uint32_t i = 0; i < count; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "w%u", i);
-        make_named(name);
-        all_are_answered(FM_METHOD_WORLD_CREATE);
-    }
+    make_worlds(count);
     scene.first_world = fm_live_hub()->hosts[0]->number;
 }
 
