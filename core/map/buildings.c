@@ -109,6 +109,35 @@ static uint32_t place_of(const fm_buildings_seen *seen, uint32_t id)
     return first;
 }
 
+// What a rectangle has in common with what is covered becomes shared. Most never need the bitmap.
+static void share(fm_buildings_seen *seen, const fm_buildings *buildings, const fm_rect *rect)
+{
+    fm_bitmap *shared = &seen->shared;
+    if (!seen->overlaps) {
+        seen->overlaps = true;
+        if (shared->words == NULL && fm_bitmap_init(shared, buildings->width, buildings->height,
+                                                    false, buildings->memory) != FM_OK) {
+            return;
+        }
+    }
+    uint32_t right = rect->x + rect->width - 1;
+    for (uint32_t y = rect->y; shared->words != NULL && y < rect->y + rect->height; y++) {
+        uint64_t *row = fm_bitmap_row(shared, (int32_t)y);
+        const uint64_t *covered = fm_bitmap_row(&seen->covered, (int32_t)y);
+        for (uint32_t word = rect->x >> 6; word <= right >> 6; word++) {
+            row[word] |= covered[word] & fm_bitmap_span(word, rect->x, right);
+        }
+    }
+}
+
+static void cover_rect(fm_buildings_seen *seen, const fm_buildings *buildings, const fm_rect *rect)
+{
+    if (fm_bitmap_any(&seen->covered, *rect)) {
+        share(seen, buildings, rect);
+    }
+    fm_bitmap_fill(&seen->covered, *rect, true);
+}
+
 // Notes the cells of the building that has just joined the list. Without memory for the bitmap any
 // cell may be one, until the list is empty again.
 static void cover(fm_buildings_seen *seen, const fm_buildings *buildings, const fm_rect *rect)
@@ -120,22 +149,35 @@ static void cover(fm_buildings_seen *seen, const fm_buildings *buildings, const 
                                      buildings->memory) != FM_OK)) {
         return;
     }
-    seen->overlaps = !is_first && (seen->overlaps || fm_bitmap_any(covered, *rect));
-    fm_bitmap_fill(covered, *rect, true);
+    seen->overlaps = seen->overlaps && !is_first;
+    cover_rect(seen, buildings, rect);
 }
 
-static bool meet(const fm_rect *a, const fm_rect *b)
+// What two rectangles have in common. False: nothing.
+static bool intersect(const fm_rect *a, const fm_rect *b, fm_rect *common)
 {
-    return a->x < b->x + b->width && b->x < a->x + a->width && a->y < b->y + b->height &&
-           b->y < a->y + a->height;
+    uint32_t right = fm_min(a->x + a->width, b->x + b->width);
+    uint32_t bottom = fm_min(a->y + a->height, b->y + b->height);
+    *common = (fm_rect){.x = a->x > b->x ? a->x : b->x, .y = a->y > b->y ? a->y : b->y};
+    if (common->x >= right || common->y >= bottom) {
+        return false;
+    }
+    common->width = right - common->x;
+    common->height = bottom - common->y;
+    return true;
 }
 
-// What buildings that are still in the list share with `rect`.
-static void cover_again(fm_buildings_seen *seen, const fm_rect *rect)
+// Covers within `box` what buildings that are still in the list have there, and nothing else.
+static void cover_again(fm_buildings_seen *seen, const fm_buildings *buildings, const fm_rect *box)
 {
+    fm_rect common;
+    fm_bitmap_fill(&seen->covered, *box, false);
+    if (seen->shared.words != NULL) {
+        fm_bitmap_fill(&seen->shared, *box, false);
+    }
     for (uint32_t i = 0; i < seen->count; i++) {
-        if (meet(&seen->list[i].rect, rect)) {
-            fm_bitmap_fill(&seen->covered, seen->list[i].rect, true);
+        if (intersect(&seen->list[i].rect, box, &common)) {
+            cover_rect(seen, buildings, &common);
         }
     }
 }
@@ -149,7 +191,8 @@ static fm_rect around(const fm_rect *a, const fm_rect *b)
     return box;
 }
 
-static void forget_others(fm_buildings_seen *seen, fm_cell cell, uint32_t id)
+static void forget_others(fm_buildings_seen *seen, const fm_buildings *buildings, fm_cell cell,
+                          uint32_t id)
 {
     uint32_t kept = 0;
     fm_rect gone = {fm_cell_x(cell), fm_cell_y(cell), 1, 1};
@@ -167,8 +210,8 @@ static void forget_others(fm_buildings_seen *seen, fm_cell cell, uint32_t id)
     bool some_left = kept < seen->count;
     seen->changed = seen->changed || some_left;
     seen->count = kept;
-    if (some_left && seen->overlaps) {
-        cover_again(seen, &gone);
+    if (some_left && seen->overlaps && seen->covered.words != NULL) {
+        cover_again(seen, buildings, &gone);
     }
 }
 
@@ -199,8 +242,10 @@ void fm_buildings_seen_note(fm_buildings_seen *seen, const fm_buildings *buildin
     bool has_lost = seen->covered.words == NULL && seen->count > 0;
     bool is_covered = has_lost || (seen->count > 0 && fm_bitmap_get(&seen->covered, cell));
     bool covers_it = is_listed(seen, place, id);
-    if (is_covered && (!covers_it || seen->overlaps || has_lost)) {
-        forget_others(seen, cell, id);
+    bool is_shared =
+        seen->overlaps && (seen->shared.words == NULL || fm_bitmap_get(&seen->shared, cell));
+    if (is_covered && (!covers_it || is_shared || has_lost)) {
+        forget_others(seen, buildings, cell, id);
         place = place_of(seen, id);
     }
     if (id != 0 && !covers_it) {
@@ -234,7 +279,8 @@ static void count_corners(const fm_buildings_seen *seen, uint32_t pitch, int32_t
     }
 }
 
-static void cover_counted(fm_buildings_seen *seen, uint32_t pitch, int32_t *counts)
+static void cover_counted(fm_buildings_seen *seen, const fm_buildings *buildings, uint32_t pitch,
+                          int32_t *counts)
 {
     fm_bitmap *covered = &seen->covered;
     for (uint32_t y = 0; y < covered->height; y++) {
@@ -244,7 +290,9 @@ static void cover_counted(fm_buildings_seen *seen, uint32_t pitch, int32_t *coun
             row[x] = of_row + (y > 0 ? row[(ptrdiff_t)x - pitch] : 0);
             if (row[x] > 0) {
                 fm_bitmap_set(covered, fm_cell_at(x, y));
-                seen->overlaps = seen->overlaps || row[x] > 1;
+            }
+            if (row[x] > 1) {
+                share(seen, buildings, &(fm_rect){x, y, 1, 1});
             }
         }
     }
@@ -261,7 +309,7 @@ static bool cover_all_at_once(fm_buildings_seen *seen, const fm_buildings *build
                                          buildings->memory) == FM_OK;
     if (is_done) {
         count_corners(seen, pitch, counts);
-        cover_counted(seen, pitch, counts);
+        cover_counted(seen, buildings, pitch, counts);
     }
     fm_memory_release(buildings->memory, counts, count * sizeof *counts);
     return is_done;
@@ -280,6 +328,7 @@ static void cover_one_by_one(fm_buildings_seen *seen, const fm_buildings *buildi
 void fm_buildings_seen_index(fm_buildings_seen *seen, const fm_buildings *buildings)
 {
     fm_bitmap_fini(&seen->covered, buildings->memory);
+    fm_bitmap_fini(&seen->shared, buildings->memory);
     seen->overlaps = false;
     if (!has_many_rows(seen, buildings) || !cover_all_at_once(seen, buildings)) {
         cover_one_by_one(seen, buildings);
@@ -290,5 +339,6 @@ void fm_buildings_seen_fini(fm_buildings_seen *seen, const fm_memory *memory)
 {
     fm_memory_release(memory, seen->list, seen->capacity * sizeof *seen->list);
     fm_bitmap_fini(&seen->covered, memory);
+    fm_bitmap_fini(&seen->shared, memory);
     *seen = (fm_buildings_seen){0};
 }

@@ -52,6 +52,7 @@ typedef struct fm_buildings_seen {
     bool changed;      // changed since somebody set this to false
     bool overlaps;     // some of them may: one was built where another was believed to stand
     fm_bitmap covered; // cells in the rectangle of one of them; empty: none yet, or out of memory
+    fm_bitmap shared;  // cells in those of several; empty: no overlaps yet, or out of memory
 } fm_buildings_seen;
 
 /// Sets up an empty list for a map of that size. Takes no memory yet.
@@ -104,7 +105,7 @@ void fm_buildings_seen_index(fm_buildings_seen *seen, const fm_buildings *buildi
 /// Bytes held.
 static inline size_t fm_buildings_seen_bytes(const fm_buildings_seen *seen)
 {
-    return seen->capacity * sizeof *seen->list + seen->covered.size;
+    return seen->capacity * sizeof *seen->list + seen->covered.size + seen->shared.size;
 }
 
 void fm_buildings_seen_fini(fm_buildings_seen *seen, const fm_memory *memory);
