@@ -2,6 +2,7 @@
 
 #include "loadtest/options.h"
 
+#include "core/base/edit_distance.h"
 #include "loadtest/drive/scenario_files.h"
 
 #include <getopt.h>
@@ -216,6 +217,22 @@ static bool take_override(struct command_line *line, int flag)
     return false;
 }
 
+// After getopt_long() has said what is wrong: which flag may be meant.
+static void suggest_flag(const char *argument)
+{
+    char name[FM_EDIT_DISTANCE_MAX + 1];
+    fm_nearest nearest;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(argument, "="), argument);
+    fm_nearest_init(&nearest, name);
+    for (size_t i = 0; flags[i].name != NULL; i++) {
+        snprintf(name, sizeof name, "--%s", flags[i].name);
+        fm_nearest_offer(&nearest, name);
+    }
+    if (nearest.distance > 0 && fm_nearest_hint(&nearest)[0] != '\0') {
+        fprintf(stderr, "Perhaps %s.\n", nearest.name);
+    }
+}
+
 // @return false when the program is to end now
 static bool read_flags(int argc, char **argv, struct command_line *line, fm_load_options *options,
                        int *exit_code)
@@ -280,6 +297,7 @@ static bool read_flags(int argc, char **argv, struct command_line *line, fm_load
             return false;
         default:
             if (!take_override(line, flag)) { // getopt has printed the error
+                suggest_flag(argv[optind - 1]);
                 fputs("Try 'fogmarch-load --help'.\n", stderr);
                 *exit_code = FM_EXIT_USAGE;
                 return false;

@@ -211,6 +211,32 @@ static const fm_cli_option *find_option(const struct parser *parser, int value)
     FM_UNREACHABLE();
 }
 
+// After getopt_long() returned '?' or ':'. Of a letter it tells only the letter: the argument
+// before `optind` may be another one then.
+_Noreturn static void refuse_option(const fm_cli *cli, const struct parser *parser, int value,
+                                    const char *argument)
+{
+    char name[FM_EDIT_DISTANCE_MAX + 1];
+    fm_nearest nearest;
+    if (value == ':') {
+        fm_cli_usage_error(cli, "option '%s' needs a value", argument);
+    }
+    if (optopt != 0 && strncmp(argument, "--", 2) == 0) {
+        fm_cli_usage_error(cli, "option '%s' takes no value", argument);
+    }
+    if (optopt != 0) {
+        fm_cli_usage_error(cli, "no such option: '-%c'", optopt);
+    }
+    size_t size = strcspn(argument, "=");
+    snprintf(name, sizeof name, "%.*s", size < sizeof name ? (int)size : 0, argument);
+    fm_nearest_init(&nearest, name);
+    for (int i = 0; i < parser->count; i++) {
+        snprintf(name, sizeof name, "--%s", parser->longs[i].name);
+        fm_nearest_offer(&nearest, name);
+    }
+    fm_cli_usage_error(cli, "no such option: '%s'%s", argument, fm_nearest_hint(&nearest));
+}
+
 // Reads options into `cli`. @return index of the first argument that is none
 static int parse_options(fm_cli *cli, int argc, char **argv, bool before_command)
 {
@@ -228,9 +254,7 @@ static int parse_options(fm_cli *cli, int argc, char **argv, bool before_command
             return optind;
         }
         if (value == '?' || value == ':') {
-            const char *wrong = argv[optind - 1];
-            fm_cli_usage_error(
-                cli, value == ':' ? "option '%s' needs a value" : "no such option: '%s'", wrong);
+            refuse_option(cli, &parser, value, argv[optind - 1]);
         }
         if (cli->given_count == FM_CLI_GIVEN_MAX) {
             fm_cli_usage_error(cli, "more than %u options", FM_CLI_GIVEN_MAX);
@@ -318,14 +342,17 @@ static void read_common_options(fm_cli *cli)
     read_token(cli);
 }
 
-static const fm_cli_command *find_command(const char *name)
+static const fm_cli_command *find_command(const fm_cli *cli, const char *name)
 {
+    fm_nearest nearest;
+    fm_nearest_init(&nearest, name);
     for (size_t i = 0; i < FM_COUNT_OF(table); i++) {
         if (strcmp(table[i].command->name, name) == 0) {
             return table[i].command;
         }
+        fm_nearest_offer(&nearest, table[i].command->name);
     }
-    return NULL;
+    fm_cli_usage_error(cli, "no such command: '%s'%s", name, fm_nearest_hint(&nearest));
 }
 
 // Prints help or the version when that is what was asked for, and ends.
@@ -383,10 +410,7 @@ int main(int argc, char **argv)
     static fm_cli cli; // too large for some stacks
     int first = parse_options(&cli, argc, argv, true);
     if (first < argc && strcmp(argv[first], "help") == 0) { // `fogmarch help create`
-        cli.command = first + 1 < argc ? find_command(argv[first + 1]) : NULL;
-        if (first + 1 < argc && cli.command == NULL) {
-            fm_cli_usage_error(&cli, "no such command: '%s'", argv[first + 1]);
-        }
+        cli.command = first + 1 < argc ? find_command(&cli, argv[first + 1]) : NULL;
         if (cli.command == NULL) {
             print_help();
         } else {
@@ -398,10 +422,7 @@ int main(int argc, char **argv)
         answer_questions(&cli);
         fm_cli_usage_error(&cli, "which command?");
     }
-    cli.command = find_command(argv[first]);
-    if (cli.command == NULL) {
-        fm_cli_usage_error(&cli, "no such command: '%s'", argv[first]);
-    }
+    cli.command = find_command(&cli, argv[first]);
     int rest = parse_options(&cli, argc - first, argv + first, false);
     cli.argument_count = argc - first - rest;
     cli.arguments = argv + first + rest;

@@ -2,6 +2,8 @@
 
 #include "core/map/movement.h"
 
+#include "core/base/edit_distance.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +96,22 @@ static uint32_t parse_number(const char *digits)
     return (uint32_t)strtoul(digits, NULL, 10);
 }
 
-static bool parse_item(fm_movement_class *movement, char *item, char *error, size_t error_size)
+static bool refuse_item(const fm_movement_class *movement, const char *item, char *error,
+                        size_t error_size)
+{
+    fm_nearest nearest;
+    fm_nearest_init(&nearest, item);
+    for (uint32_t terrain = FM_TERRAIN_UNKNOWN + 1; terrain < FM_TERRAIN_BUILDING; terrain++) {
+        fm_nearest_offer(&nearest, fm_terrain_name((fm_terrain)terrain));
+    }
+    fm_nearest_offer(&nearest, "size");
+    return refuse(error, error_size, "class '%s': '%.40s' is neither a terrain nor 'size'%s",
+                  movement->name, item, fm_nearest_hint(&nearest));
+}
+
+// `given` has a bit for each item that was read: 0 for the size, others for terrains.
+static bool parse_item(fm_movement_class *movement, char *item, uint32_t *given, char *error,
+                       size_t error_size)
 {
     char *value = strchr(item, '=');
     if (value == NULL) {
@@ -103,16 +120,20 @@ static bool parse_item(fm_movement_class *movement, char *item, char *error, siz
     }
     *value++ = '\0';
     uint32_t number = parse_number(value);
-    if (strcmp(item, "size") == 0) {
+    bool is_size = strcmp(item, "size") == 0;
+    fm_terrain terrain = is_size ? FM_TERRAIN_UNKNOWN : terrain_by_name(item);
+    if (!is_size && terrain == FM_TERRAIN_UNKNOWN) {
+        return refuse_item(movement, item, error, error_size);
+    }
+    if ((*given & 1u << terrain) != 0) {
+        return refuse(error, error_size, "class '%s' has '%s' twice", movement->name, item);
+    }
+    *given |= 1u << terrain;
+    if (is_size) {
         movement->size = (uint8_t)number;
         return (number >= 1 && number <= FM_CLASS_SIZE_MAX) ||
                refuse(error, error_size, "the size of class '%s' must be 1..%u cells",
                       movement->name, FM_CLASS_SIZE_MAX);
-    }
-    fm_terrain terrain = terrain_by_name(item);
-    if (terrain == FM_TERRAIN_UNKNOWN) {
-        return refuse(error, error_size, "class '%s': '%.40s' is neither a terrain nor 'size'",
-                      movement->name, item);
     }
     movement->cost[terrain] = (uint8_t)number;
     return number <= FM_COST_MAX ||
@@ -123,7 +144,7 @@ static bool parse_item(fm_movement_class *movement, char *item, char *error, siz
 // Items have their numbers in errors: an empty one has nothing else.
 static bool parse_items(fm_movement_class *movement, char *items, char *error, size_t error_size)
 {
-    uint32_t number = 0;
+    uint32_t number = 0, given = 0;
     for (char *item = items, *next = NULL; item != NULL; item = next) {
         next = strchr(item, ',');
         if (next != NULL) {
@@ -134,7 +155,7 @@ static bool parse_items(fm_movement_class *movement, char *items, char *error, s
             return refuse(error, error_size, "item %u of class '%s' is empty", number,
                           movement->name);
         }
-        if (!parse_item(movement, item, error, error_size)) {
+        if (!parse_item(movement, item, &given, error, error_size)) {
             return false;
         }
     }

@@ -2,6 +2,8 @@
 
 #include "core/planners/catalogue.h"
 
+#include "core/base/edit_distance.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +86,20 @@ static bool read_count(const char *value, uint32_t least, uint32_t most, uint16_
     }
     *count = (uint16_t)number;
     return true;
+}
+
+// Says that there is no such planner, and which one may be meant.
+static fm_status refuse_name(char *error, size_t error_size, const char *name)
+{
+    fm_nearest nearest;
+    fm_nearest_init(&nearest, name);
+    for (uint32_t i = 0; fm_planner_catalogue[i] != NULL; i++) {
+        fm_nearest_offer(&nearest, fm_planner_catalogue[i]->name);
+    }
+    if (error != NULL && error_size > 0) {
+        snprintf(error, error_size, "there is no planner '%s'%s", name, fm_nearest_hint(&nearest));
+    }
+    return FM_ERR_NO_PLANNER;
 }
 
 // "1.1" is 1100 thousandths.
@@ -179,7 +195,7 @@ fm_status fm_planner_spec_parse(const char *text, fm_planner_spec *spec, char *e
     }
     fm_planner_spec result = {.ops = fm_planner_by_name(copy)};
     if (result.ops == NULL) {
-        return fail(error, error_size, FM_ERR_NO_PLANNER, "there is no planner '%s'", copy);
+        return refuse_name(error, error_size, copy);
     }
     for (char *key = rest, *next = NULL; key != NULL; key = next) {
         next = strchr(key, ',');

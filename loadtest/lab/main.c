@@ -5,6 +5,7 @@
 
 #include "loadtest/lab/lab.h"
 
+#include "core/base/edit_distance.h"
 #include "loadtest/lab/stopwatch.h"
 
 #include <getopt.h>
@@ -88,14 +89,17 @@ static void print_command_help(const fm_lab_command *command)
 
 // ---- the command line --------------------------------------------------------------------------
 
-static const fm_lab_command *find_command(const char *name)
+static const fm_lab_command *find_command(const fm_lab *lab, const char *name)
 {
+    fm_nearest nearest;
+    fm_nearest_init(&nearest, name);
     for (size_t i = 0; i < FM_COUNT_OF(table); i++) {
         if (strcmp(table[i]->name, name) == 0) {
             return table[i];
         }
+        fm_nearest_offer(&nearest, table[i]->name);
     }
-    return NULL;
+    fm_lab_usage_error(lab, "there is no experiment '%s'%s", name, fm_nearest_hint(&nearest));
 }
 
 // The name of an option of the command, or of all commands, by its number among both.
@@ -109,6 +113,22 @@ static const fm_lab_option *option_at(const fm_lab_command *command, uint32_t in
                                    ? NULL
                                    : &command->options[index - common_count];
     return own == NULL || own->name == NULL ? NULL : own;
+}
+
+// After getopt_long() has said what is wrong: which option may be meant.
+static void suggest_option(const struct option *longs, const char *argument)
+{
+    char name[FM_EDIT_DISTANCE_MAX + 1];
+    fm_nearest nearest;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(argument, "="), argument);
+    fm_nearest_init(&nearest, name);
+    for (; longs->name != NULL; longs++) {
+        snprintf(name, sizeof name, "--%s", longs->name);
+        fm_nearest_offer(&nearest, name);
+    }
+    if (nearest.distance > 0 && fm_nearest_hint(&nearest)[0] != '\0') {
+        fprintf(stderr, "Perhaps %s.\n", nearest.name);
+    }
 }
 
 // Reads argv[1..] into lab->given and lab->arguments, and returns what getopt_long() leaves over:
@@ -131,6 +151,7 @@ static int read_options(fm_lab *lab, int argc, char **argv)
                            : found >= FIRST_LONG ? longs[found - FIRST_LONG].name
                                                  : NULL;
         if (name == NULL || lab->given_count == FM_LAB_OPTIONS_MAX) {
+            suggest_option(longs, argv[optind - 1]);
             fprintf(stderr, "Try 'fogmarch-lab --help'.\n");
             exit(FM_LAB_USAGE);
         }
@@ -167,10 +188,7 @@ int main(int argc, char **argv)
         print_help();
         return FM_LAB_USAGE;
     }
-    lab.command = find_command(argv[first]);
-    if (lab.command == NULL) {
-        fm_lab_usage_error(&lab, "there is no experiment '%s'", argv[first]);
-    }
+    lab.command = find_command(&lab, argv[first]);
     // The rest is read again with the experiment's own options; its name takes argv[0]'s place.
     optind = 0;
     int rest = read_options(&lab, argc - first, argv + first);

@@ -156,9 +156,33 @@ static bool advertised_text(const char *text, char *error)
     return place_text(text, error);
 }
 
+// Blanks or a comma end an item; before and after a comma there must be one.
+static bool has_empty_item(const char *text, char *error)
+{
+    uint32_t number = 1;
+    const char *entry = text + strspn(text, " ");
+    bool is_empty = *entry == ',';
+    while (*entry != '\0' && !is_empty) {
+        entry += strcspn(entry, ", ");
+        entry += strspn(entry, " ");
+        number++;
+        if (*entry == ',') {
+            entry += 1 + strspn(entry + 1, " ");
+            is_empty = *entry == ',' || *entry == '\0';
+        }
+    }
+    if (is_empty) {
+        snprintf(error, FM_CONFIG_ERROR_SIZE, "item %u of '%.200s' is empty", number, text);
+    }
+    return is_empty;
+}
+
 // As a browser sends it in Origin: SCHEME://HOST[:PORT], or null.
 static bool origins_text(const char *text, char *error)
 {
+    if (has_empty_item(text, error)) {
+        return false;
+    }
     for (const char *entry = text + strspn(text, ", "); *entry != '\0';) {
         size_t size = strcspn(entry, ", ");
         const char *sign = strstr(entry, "://");
@@ -180,6 +204,9 @@ static bool origins_text(const char *text, char *error)
 
 static bool networks_text(const char *text, char *error)
 {
+    if (has_empty_item(text, error)) {
+        return false;
+    }
     if (fm_networks_have(text, NULL)) {
         return true;
     }

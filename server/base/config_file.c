@@ -7,6 +7,8 @@
 
 #include "server/base/config_file.h"
 
+#include "core/base/edit_distance.h"
+
 #include <cyaml/cyaml.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -196,6 +198,16 @@ static uint32_t count_before(const struct file *file, uint32_t index)
     return count;
 }
 
+// "; perhaps tick_hz" for the name of a key that there is not, or "".
+static const char *hint_for(const char *name, fm_nearest *nearest)
+{
+    fm_nearest_init(nearest, name);
+    for (uint32_t i = 0; i < FM_CONFIG_KEY_COUNT; i++) {
+        fm_nearest_offer(nearest, fm_config_keys[i].name);
+    }
+    return fm_nearest_hint(nearest);
+}
+
 static const char *fault_of(const struct file *file, uint32_t index)
 {
     if (fm_config_key_find(file->keys[index].name) == NULL) {
@@ -215,8 +227,11 @@ static bool explain(struct file *file, fm_config_entry *entries)
     for (uint32_t i = 0; i < file->key_count; i++) {
         const char *fault = fault_of(file, i);
         if (fault != NULL) {
-            snprintf(file->error, sizeof file->error, "%.300s:%u: %s: %s", file->path,
-                     file->keys[i].line, file->keys[i].name, fault);
+            const char *name = file->keys[i].name;
+            fm_nearest nearest;
+            snprintf(file->error, sizeof file->error, "%.300s:%u: %s: %s%s", file->path,
+                     file->keys[i].line, name, fault,
+                     fm_config_key_find(name) == NULL ? hint_for(name, &nearest) : "");
             file->tell(file->context, file->error);
             is_wrong = true;
         }

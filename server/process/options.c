@@ -2,6 +2,7 @@
 
 #include "server/process/options.h"
 
+#include "core/base/edit_distance.h"
 #include "server/base/config_file.h"
 #include "server/base/config_print.h"
 #include "server/cluster/etcd_access.h"
@@ -118,25 +119,47 @@ static const fm_config_key *find_flag(const char *argument, const char **value)
 }
 
 // Flags that are no keys and take no value.
+static const struct {
+    const char *name, *letter;
+    size_t wanted; // offset of a bool of the options
+} switches[] = {
+    {"--help", "-h", offsetof(struct options, help)},
+    {"--version", "-V", offsetof(struct options, version)},
+    {"--print-config", NULL, offsetof(struct options, print_config)},
+    {"--check-config", NULL, offsetof(struct options, check_config)},
+};
+
 static bool take_switch(struct options *options, const char *argument)
 {
-    const struct {
-        const char *name, *letter;
-        bool *wanted;
-    } switches[] = {
-        {"--help", "-h", &options->help},
-        {"--version", "-V", &options->version},
-        {"--print-config", NULL, &options->print_config},
-        {"--check-config", NULL, &options->check_config},
-    };
     for (size_t i = 0; i < FM_COUNT_OF(switches); i++) {
         if (strcmp(argument, switches[i].name) == 0 ||
             (switches[i].letter != NULL && strcmp(argument, switches[i].letter) == 0)) {
-            *switches[i].wanted = true;
+            *(bool *)((char *)options + switches[i].wanted) = true;
             return true;
         }
     }
     return false;
+}
+
+// Says that there is no such option, and which one may be meant.
+static void complain_about_option(struct options *options, const char *argument)
+{
+    char name[FM_EDIT_DISTANCE_MAX + 1];
+    fm_nearest nearest;
+    size_t size = strcspn(argument, "=");
+    bool is_long = strncmp(argument, "--", 2) == 0 && size < sizeof name;
+    snprintf(name, sizeof name, "%.*s", is_long ? (int)size : 0, argument);
+    fm_nearest_init(&nearest, name);
+    for (size_t i = 0; i < FM_COUNT_OF(switches) && is_long; i++) {
+        fm_nearest_offer(&nearest, switches[i].name);
+    }
+    fm_nearest_offer(&nearest, "--config");
+    for (uint32_t i = 0; i < FM_CONFIG_KEY_COUNT && is_long; i++) {
+        flag_name(&fm_config_keys[i], name);
+        fm_nearest_offer(&nearest, name);
+    }
+    complain(options, FM_EXIT_USAGE, "%s: there is no such option%s; see fogmarchd --help",
+             argument, fm_nearest_hint(&nearest));
 }
 
 // Takes a flag with a value. Returns how many arguments that took; 0 when it is no such flag.
@@ -173,12 +196,13 @@ static void read_command_line(struct options *options, const char *const *argume
             continue;
         }
         size_t taken = take_setting(options, arguments);
-        if (taken == 0) {
-            complain(options, FM_EXIT_USAGE, "%s: %s; see fogmarchd --help", *arguments,
-                     **arguments == '-' ? "there is no such option" : "no argument is expected");
-            taken = 1;
+        if (taken == 0 && **arguments == '-') {
+            complain_about_option(options, *arguments);
+        } else if (taken == 0) {
+            complain(options, FM_EXIT_USAGE, "%s: no argument is expected; see fogmarchd --help",
+                     *arguments);
         }
-        arguments += taken;
+        arguments += taken == 0 ? 1 : taken;
     }
 }
 

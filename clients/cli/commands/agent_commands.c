@@ -4,6 +4,7 @@
 
 #include "clients/cli/base/json.h"
 #include "clients/cli/views/snapshot.h"
+#include "core/base/edit_distance.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,12 +132,15 @@ static const struct order_words {
 
 static const struct order_words *find_order(fm_cli *cli, const char *kind)
 {
+    fm_nearest nearest;
+    fm_nearest_init(&nearest, kind);
     for (uint32_t i = 0; i < FM_COUNT_OF(order_words); i++) {
         if (strcmp(order_words[i].kind, kind) == 0) {
             return &order_words[i];
         }
+        fm_nearest_offer(&nearest, order_words[i].kind);
     }
-    fm_cli_usage_error(cli, "there is no order '%s'", kind);
+    fm_cli_usage_error(cli, "there is no order '%s'%s", kind, fm_nearest_hint(&nearest));
 }
 
 // Reads X,Y or X,Y/X,Y/... Returns false for anything else.

@@ -6,6 +6,7 @@
 #include "clients/cli/commands/commands.h"
 
 #include "clients/cli/views/snapshot.h"
+#include "core/base/edit_distance.h"
 #include "core/base/random.h"
 
 #include <stdio.h>
@@ -99,6 +100,8 @@ static fm_movement_class class_of(fm_cli *cli, uint64_t world)
     const msgpack_object *classes = rules == NULL ? NULL : fm_object_get(rules, "classes");
     uint32_t count =
         classes == NULL || classes->type != MSGPACK_OBJECT_ARRAY ? 0 : classes->via.array.size;
+    fm_nearest nearest;
+    fm_nearest_init(&nearest, name == NULL ? "" : name);
     for (uint32_t i = 0; i < count; i++) {
         const msgpack_object *text = &classes->via.array.ptr[i];
         char copy[FM_CLASS_TEXT_SIZE];
@@ -112,9 +115,12 @@ static fm_movement_class class_of(fm_cli *cli, uint64_t world)
             (name == NULL || strcmp(movement.name, name) == 0)) {
             return movement;
         }
+        *strchrnul(copy, ':') = '\0';
+        fm_nearest_offer(&nearest, copy);
     }
     if (name != NULL) {
-        fm_cli_die(cli, "--class: the world has no movement class '%s'", name);
+        fm_cli_die(cli, "--class: the world has no movement class '%s'%s", name,
+                   fm_nearest_hint(&nearest));
     }
     return fm_movement_class_ground();
 }

@@ -21,7 +21,7 @@
 #define TICKS_MAX 6000u
 
 // Errors say which item or class is empty.
-static void check_empty_items(void)
+static void check_wrong_items(void)
 {
     static const struct {
         const char *text, *error;
@@ -33,6 +33,11 @@ static void check_empty_items(void)
         {"ground;tank:size=2,", "item 2 of class 'tank' is empty"},
         {";ground", "class 1 of ';ground' is empty"},
         {"ground;;tank", "class 2 of 'ground;;tank' is empty"},
+        {"tank:size=2,ground=1,size=3", "class 'tank' has 'size' twice"},
+        {"tank:ground=1,water=3,ground=1", "class 'tank' has 'ground' twice"},
+        {"tank:swamp=0,swamp=0", "class 'tank' has 'swamp' twice"},
+        {"tank:gruond=1", "class 'tank': 'gruond' is neither a terrain nor 'size'; perhaps ground"},
+        {"tank:lava=1", "class 'tank': 'lava' is neither a terrain nor 'size'"},
         {"ground;tank;", "class 3 of 'ground;tank;' is empty"},
     };
     for (uint32_t i = 0; i < FM_COUNT_OF(cases); i++) {
@@ -96,7 +101,7 @@ static void reads_and_writes_text(void **state)
         assert_int_equal(movement.size, 77);
         assert_true(strlen(error) > 0);
     }
-    check_empty_items();
+    check_wrong_items();
     // The longest possible text fits.
     fm_movement_class longest = {.name = "abcdefghijklmnopqrstuvwxyz-0123", .size = 4};
     memset(longest.cost, FM_COST_MAX, sizeof longest.cost);

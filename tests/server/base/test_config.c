@@ -313,7 +313,9 @@ static void test_version(void **state)
 static const struct {
     const char *yaml, *message;
 } file_mistakes[] = {
-    {"tick_hz: 10\n\ntick_herz: 20\n", ":3: tick_herz: there is no such key"},
+    {"tick_hz: 10\n\ntick_herz: 20\n", ":3: tick_herz: there is no such key; perhaps tick_hz"},
+    {"tick-hz: 10\n", ":1: tick-hz: there is no such key; perhaps tick_hz"},
+    {"speed: 10\n", ":1: speed: there is no such key"},
     {"tick_hz: fast\n", ":1: tick_hz: 'fast' is not a number"},
     {"workers: 2\ntick_hz: 0\n", ":2: tick_hz: 0 is outside 0.1 to 1000"},
     {"tick_hz: nan\n", ":1: tick_hz: 'nan' is not a number"},
@@ -335,6 +337,16 @@ static const struct {
      ":1: listen: 'localhost:1' is not a numeric ADDRESS:PORT such as 127.0.0.1:7421 or "
      "[::1]:7421"},
     {"planner: teleport\n", ":1: planner: there is no planner 'teleport'"},
+    {"planner: dstar_light\n", ":1: planner: there is no planner 'dstar_light'"},
+    {"planner: dstar_lite\n", ":1: planner: there is no planner 'dstar_lite'; perhaps dstar-lite"},
+    {"trusted_proxies: 10.0.0.1,\n", ":1: trusted_proxies: item 2 of '10.0.0.1,' is empty"},
+    {"trusted_proxies: \"10.0.0.1, ,::1\"\n",
+     ":1: trusted_proxies: item 2 of '10.0.0.1, ,::1' is empty"},
+    {"trusted_proxies: \",\"\n", ":1: trusted_proxies: item 1 of ',' is empty"},
+    {"http_origins: \",https://a.example\"\n",
+     ":1: http_origins: item 1 of ',https://a.example' is empty"},
+    {"http_origins: \"https://a.example https://b.example,,null\"\n",
+     ":1: http_origins: item 3 of 'https://a.example https://b.example,,null' is empty"},
     {"port_file: \"a\\nb\"\n", ":1: port_file: control characters are not allowed"},
     {"port_file: \"a\\0b\"\n", ":1: port_file: a single short value is expected"},
     {"listen: [1\n", ":2: did not find expected ',' or ']'"},
@@ -408,7 +420,13 @@ static void test_mistakes_elsewhere(void **state)
 {
     (void)state;
     check_refused(run_arguments("--tick-herz=1", NULL, NULL), FM_EXIT_USAGE,
-                  "fogmarchd: --tick-herz=1: there is no such option; see fogmarchd --help\n");
+                  "fogmarchd: --tick-herz=1: there is no such option; perhaps --tick-hz; see "
+                  "fogmarchd --help\n");
+    check_refused(run_arguments("--check_confg", NULL, NULL), FM_EXIT_USAGE,
+                  "fogmarchd: --check_confg: there is no such option; perhaps --check-config; see "
+                  "fogmarchd --help\n");
+    check_refused(run_arguments("-x", NULL, NULL), FM_EXIT_USAGE,
+                  "fogmarchd: -x: there is no such option; see fogmarchd --help\n");
     check_refused(run_arguments("now", NULL, NULL), FM_EXIT_USAGE,
                   "fogmarchd: now: no argument is expected; see fogmarchd --help\n");
     check_refused(run_arguments("--workers", NULL, NULL), FM_EXIT_USAGE,
