@@ -20,6 +20,7 @@
 #define END_NEAR   3u   // cells between a path and the end, for units that go there
 #define GAIN_MIN   100u // ten steps
 #define SHARE_MAX  70u  // per cent of what its own path costs
+#define PATH_CELLS 8u   // of a path that are listed for one expansion
 
 static const struct fm_planner *planner_of(const fm_world *world, const struct fm_agent *agent)
 {
@@ -96,9 +97,9 @@ static bool leads_by(const fm_cell *path, uint32_t count, fm_cell cell)
 }
 
 // Tells a unit to go round the press, if it would go through it and that is sooner. A way that
-// comes back to its own path leads through the same gap.
+// comes back to its own path leads through the same gap. `listed` counts cells of paths.
 static bool tell(const fm_world *world, fm_press *press, const fm_view *view, fm_cell end,
-                 struct fm_agent *agent)
+                 struct fm_agent *agent, uint32_t *listed)
 {
     fm_cell path[PATH_MAX], way[PATH_MAX];
     uint64_t least = fm_press_distance(press, agent->cell);
@@ -106,6 +107,7 @@ static bool tell(const fm_world *world, fm_press *press, const fm_view *view, fm
         return false;
     }
     uint32_t length = path_of(world, agent, path);
+    *listed += length;
     uint64_t own = cost_to(press, view, path, length, end);
     if (own == FM_PRESS_FAR || own < least + GAIN_MIN || least * 100 > own * SHARE_MAX) {
         return false;
@@ -132,23 +134,27 @@ static struct fm_agent *find_leader(const fm_world *world, const fm_press *press
     return NULL;
 }
 
-// Tells those of a team that go through the press that its leader stands in.
-static void tell_all(fm_world *world, fm_press *press, const struct fm_agent *leader, uint64_t lot)
+// Tells those of a team that go through the press that its leader stands in. Returns the work that
+// paths took, in expansions.
+static uint32_t tell_all(fm_world *world, fm_press *press, const struct fm_agent *leader,
+                         uint64_t lot)
 {
     fm_cell path[PATH_MAX];
-    fm_cell end = end_of_press(press, path, path_of(world, leader, path));
+    uint32_t listed = path_of(world, leader, path);
+    fm_cell end = end_of_press(press, path, listed);
     if (end == FM_CELL_NONE) {
-        return;
+        return listed / PATH_CELLS;
     }
     const fm_view *view = fm_world_class_view(world, leader->team, leader->class_index);
     fm_press_measure(press, view, end, leader->cell);
     uint32_t members = fm_team_of(world, leader->team)->member_count, left = TOLD_MAX;
-    for (uint32_t i = 0; left > 0 && i < members; i++) {
+    for (uint32_t i = 0; left > 0 && i < members && listed < FM_BYPASS_PATHS; i++) {
         struct fm_agent *agent =
             fm_team_member(world, leader->team, (uint32_t)((lot + i) % members));
         left -= agent != NULL && agent->class_index == leader->class_index &&
-                tell(world, press, view, end, agent);
+                tell(world, press, view, end, agent, &listed);
     }
+    return listed / PATH_CELLS;
 }
 
 // Returns whether the team has a press.
@@ -171,23 +177,40 @@ static bool look(fm_world *world, uint32_t number)
     const struct fm_agent *leader =
         find_leader(world, crowd->press, number, (uint32_t)(lot % pressed));
     if (leader != NULL && may_be_told(world, leader)) {
-        tell_all(world, crowd->press, leader, lot);
+        crowd->bypass.owed += tell_all(world, crowd->press, leader, lot);
+        crowd->bypass.owed += fm_press_take_work(crowd->press);
     }
     return true;
 }
 
-void fm_bypass_attend(fm_world *world)
+// In a tick a FM_BYPASS_PERIOD-th of the teams have their turns, up to the first that has a press.
+// Those that do not get to theirs have it in the next tick.
+static void take_turns(fm_world *world)
 {
-    uint64_t tick = fm_world_tick(world);
+    struct fm_bypass_turns *turns = &fm_world_edit_crowd(world)->bypass;
     uint32_t count = fm_world_teams(world)->count, period = FM_BYPASS_PERIOD;
-    uint32_t due = (count + period - 1 - (uint32_t)(tick % period)) / period; // teams, in this tick
-    for (uint32_t i = 0; i < due; i++) {
-        // Another one comes first each time, for only one has its look.
-        uint32_t nth = (uint32_t)((tick / period + i) % due);
-        if (look(world, (uint32_t)(tick % period) + nth * period + 1)) {
-            return;
-        }
+    uint32_t more = (count + period - 1 - (uint32_t)(fm_world_tick(world) % period)) / period;
+    bool has_looked = turns->owed > 0;
+    turns->due = fm_min(turns->due + more, count);
+    while (turns->due > 0 && !has_looked) {
+        turns->due -= 1;
+        turns->next = turns->next % count + 1;
+        has_looked = look(world, turns->next);
     }
+}
+
+uint64_t fm_bypass_attend(fm_world *world, uint64_t most)
+{
+    struct fm_bypass_turns *turns = &fm_world_edit_crowd(world)->bypass;
+    take_turns(world);
+    uint64_t paid = turns->owed < most ? turns->owed : most;
+    turns->owed -= paid;
+    return paid;
+}
+
+void fm_bypass_drop(fm_world *world)
+{
+    fm_world_edit_crowd(world)->bypass = (struct fm_bypass_turns){0};
 }
 
 void fm_bypass_fini(fm_world *world)

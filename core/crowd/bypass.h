@@ -24,9 +24,11 @@
 // A unit that is told keeps the account of its patience (patience.h), so its order ends in bounded
 // time as any other.
 //
-// Cost: one team in a tick, and each once in FM_BYPASS_PERIOD at most, pays for a press: one search
-// of a window of 161 x 161 cells, another one if somebody is to be told, and a path for each of its
-// units in there. Without a press it costs a look at each unit in as many ticks.
+// Cost: teams take turns, each once in FM_BYPASS_PERIOD ticks at most, and one in a tick pays for a
+// press: one search of a window of 161 x 161 cells, another one if somebody is to be told, and the
+// paths of its units in there, of FM_BYPASS_PATHS cells at most; those who come first are drawn.
+// This is charged to what the tick has for joint searches, and no team has its turn while more is
+// owed than was. Without a press it costs a look at each unit in FM_BYPASS_PERIOD ticks.
 //
 // Threads: serial stages.
 
@@ -34,10 +36,17 @@
 
 #include "core/world/world.h"
 
-#define FM_BYPASS_PERIOD 8u // ticks between two looks of a team
+#define FM_BYPASS_PERIOD 8u         // ticks between two looks of a team
+#define FM_BYPASS_PATHS  (1u << 16) // cells of paths in a look
 
 /// Before the resolution, after the choose stage: tells some units other ways.
-void fm_bypass_attend(fm_world *world);
+///
+/// @param most  that may be paid in this tick, in expansions; the rest is paid in the next ones
+/// @return what was paid
+uint64_t fm_bypass_attend(fm_world *world, uint64_t most);
+
+/// Forgets whose turn it is, and what is owed.
+void fm_bypass_drop(fm_world *world);
 
 /// Releases the memory for it.
 void fm_bypass_fini(fm_world *world);

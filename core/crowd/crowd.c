@@ -413,8 +413,9 @@ uint64_t fm_crowd_move(fm_world *world, fm_workers *workers, uint64_t work)
     uint32_t words = fm_mark_words(world);
     fm_lanes_attend(world);
     fm_passing_attend(world, workers);
-    fm_bypass_attend(world);
-    uint64_t used = fm_jam_attend(world, workers, work);
+    uint64_t paid = fm_bypass_attend(world, work / 2);
+    uint64_t used = paid + fm_jam_attend(world, workers, work - paid);
+    world->counts.expansions_by_kind[FM_SEARCH_JOINT] += paid;
     struct resolution resolution = {.world = world};
     resolution.turns = fm_turns_list(world, fm_workers_count(workers) > 1);
     if (resolution.turns.has_decided) {

@@ -43,6 +43,6 @@ void fm_crowd_fini(fm_world *world);
 
 /// The move stage. What ends orders is serial, in slot order; workers do the rest.
 ///
-/// @param work  for joint searches, in expansions; see jam.h
+/// @param work  for joint searches and ways round a press, in expansions; see jam.h, bypass.h
 /// @return what these used
 uint64_t fm_crowd_move(fm_world *world, fm_workers *workers, uint64_t work);

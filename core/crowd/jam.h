@@ -38,12 +38,12 @@
 #define FM_JAM_REACH 4u     // cells
 #define FM_JAM_WORK  16000u // units of configurations, of a team in a tick
 
-#define FM_JAM_WORK_LEAST 1000u // of all teams in a tick
+#define FM_JAM_WORK_LEAST 1000u // of all teams in a tick, with ways round a press (bypass.h)
 
 /// Part of the move stage, before the resolution: decides for the movers of a jam under work.
 ///
-/// @param work  that may be done, in expansions; at least FM_JAM_WORK_LEAST. Beginning a search may
-///              take more; then the next ticks do less.
+/// @param work  that may be done, in expansions; at least half of FM_JAM_WORK_LEAST. Beginning a
+///              search may take more; then the next ticks do less.
 /// @return the work done
 uint64_t fm_jam_attend(fm_world *world, fm_workers *workers, uint64_t work);
 

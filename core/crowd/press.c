@@ -36,7 +36,9 @@ struct field {
 
 struct fm_press {
     struct block *blocks;
-    uint32_t columns, rows;
+    uint32_t *used; // blocks that are not all zeros: where units of the last team were under way
+    uint32_t columns, rows, used_count;
+    uint32_t work; // cells, see fm_press_take_work()
     uint32_t x, y; // of the window's north-west corner, FM_PRESS_REACH more: may be off the map
     fm_cell from;
     struct field tolled, free;
@@ -55,8 +57,9 @@ fm_press *fm_press_create(const fm_memory *memory, uint32_t width, uint32_t heig
     press->rows = (height + BLOCK - 1) / BLOCK;
     size_t count = (size_t)press->columns * press->rows;
     press->blocks = fm_memory_allocate_zeroed(memory, count, sizeof *press->blocks);
+    press->used = fm_memory_allocate_zeroed(memory, count, sizeof *press->used);
     fm_heap_init(&press->heap, memory);
-    if (press->blocks == NULL ||
+    if (press->blocks == NULL || press->used == NULL ||
         !FM_RESERVE_FROM(memory, press->heap.entries, press->heap.capacity, FM_PRESS_CELLS)) {
         fm_press_destroy(press, memory);
         return NULL;
@@ -71,6 +74,8 @@ void fm_press_destroy(fm_press *press, const fm_memory *memory)
         fm_heap_fini(&press->heap);
         fm_memory_release(memory, press->blocks,
                           press->blocks == NULL ? 0 : count * sizeof *press->blocks);
+        fm_memory_release(memory, press->used,
+                          press->used == NULL ? 0 : count * sizeof *press->used);
         fm_memory_release(memory, press, sizeof *press);
     }
 }
@@ -113,22 +118,28 @@ uint32_t fm_press_sample(fm_press *press, const fm_world *world, uint32_t team)
     if (count_held(world, team) < FM_PRESSED_LEAST) {
         return 0;
     }
-    size_t block_count = (size_t)press->columns * press->rows;
-    memset(press->blocks, 0, block_count * sizeof *press->blocks);
+    for (uint32_t i = 0; i < press->used_count; i++) {
+        press->blocks[press->used[i]] = (struct block){0};
+    }
+    press->used_count = 0;
     for (uint32_t i = 0; i < fm_team_of(world, team)->member_count; i++) {
         const struct fm_agent *agent = fm_team_member(world, team, i);
         if (agent != NULL && agent->order.id != 0) {
             struct block *block = block_of(press, agent->cell);
+            if (block->count == 0) {
+                press->used[press->used_count++] = (uint32_t)(block - press->blocks);
+            }
             block->rest += fm_min(agent->rest_ticks, REST_MAX);
             block->count += 1;
         }
     }
     uint32_t pressed = 0;
-    for (size_t i = 0; i < block_count; i++) {
-        struct block *block = &press->blocks[i];
+    for (uint32_t i = 0; i < press->used_count; i++) {
+        uint32_t number = press->used[i];
+        struct block *block = &press->blocks[number];
         if (block->count >= DENSE) {
-            block->toll = (uint16_t)toll_of(press, (uint32_t)(i % press->columns),
-                                            (uint32_t)(i / press->columns));
+            block->toll =
+                (uint16_t)toll_of(press, number % press->columns, number / press->columns);
             pressed += block->toll > 0 ? block->count : 0;
         }
     }
@@ -208,6 +219,7 @@ static void search(fm_press *press, struct field *field, const fm_view *view, fm
         if (field->distances[i] > bound) {
             break;
         }
+        press->work += 1;
         bound = i == last ? field->distances[i] + SLACK : bound;
         bool pays = field == &press->tolled && i != begin;
         spread(press, field, view, i, pays ? fm_press_toll(press, cell_of(press, i)) : 0);
@@ -221,6 +233,13 @@ void fm_press_measure(fm_press *press, const fm_view *view, fm_cell end, fm_cell
     press->from = from;
     press->has_free = false;
     search(press, &press->tolled, view, end, from);
+}
+
+uint32_t fm_press_take_work(fm_press *press)
+{
+    uint32_t work = press->work;
+    press->work = 0;
+    return work;
 }
 
 uint32_t fm_press_distance(const fm_press *press, fm_cell cell)

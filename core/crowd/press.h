@@ -27,6 +27,8 @@ void fm_press_destroy(fm_press *press, const fm_memory *memory);
 
 /// Measures the tolls of a team, for all that follows.
 ///
+/// Takes time for the team's units, however large the map is.
+///
 /// @return how many units stand in a press; with fewer than FM_PRESSED_LEAST there may be no tolls
 uint32_t fm_press_sample(fm_press *press, const fm_world *world, uint32_t team);
 
@@ -36,6 +38,10 @@ uint32_t fm_press_toll(const fm_press *press, fm_cell cell);
 /// Finds distances to `end`, with tolls. `from` has some if it can; so have those that are not much
 /// farther away, inside the window.
 void fm_press_measure(fm_press *press, const fm_view *view, fm_cell end, fm_cell from);
+
+/// Cells that distances were found for since the last call. FM_PRESS_CELLS twice, at most, for
+/// fm_press_measure() and the ways that follow.
+uint32_t fm_press_take_work(fm_press *press);
 
 /// Distance to the end with tolls, in costs of the view. FM_PRESS_FAR: not known.
 uint32_t fm_press_distance(const fm_press *press, fm_cell cell);

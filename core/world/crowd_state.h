@@ -12,6 +12,13 @@ struct fm_islands;
 struct fm_press;
 struct fm_turns_part;
 
+// Whose turn it is to look for ways round a press, see core/crowd/bypass.h.
+struct fm_bypass_turns {
+    uint32_t next; // number of the team that had the last turn; 0: none
+    uint32_t due;  // turns
+    uint64_t owed; // expansions that looks took and no tick has paid yet
+};
+
 // With FM_OCCUPANCY_EXCLUSIVE: who stands where, and room for the move stage to decide who goes
 // where. There is room for all agents. Whose: core/crowd; core/commands places units.
 struct fm_world_crowd {
@@ -27,6 +34,7 @@ struct fm_world_crowd {
     uint64_t *turns;   // twice as many: see turns.c
     struct fm_islands *islands;
     struct fm_press *press; // of bypass.c; NULL before it is needed
+    struct fm_bypass_turns bypass;
     struct fm_turns_part *turn_parts;
     uint32_t undivided_ticks; // turns are not divided for so long; only time depends on it
     uint32_t mover_capacity, frame_capacity, turn_capacity, turn_part_capacity;
