@@ -291,15 +291,23 @@ static void yield(fm_session *session)
     }
 }
 
-static void end_message(fm_session *session)
+static void end_work(fm_session *session)
 {
     session->worked_ns = fm_clock_now_ns();
+    if (session->hub->on_yield != NULL && fm_session_is_open(session) &&
+        session->worked_ns - session->turn_ns > FM_SESSION_TURN_NS) {
+        yield(session);
+    }
+}
+
+static void end_message(fm_session *session)
+{
     if (is_overloaded(session)) {
+        session->worked_ns = fm_clock_now_ns();
         session->held_up = true;
         session->transport->ops->pause(session->transport);
-    } else if (session->hub->on_yield != NULL && fm_session_is_open(session) &&
-               session->worked_ns - session->turn_ns > FM_SESSION_TURN_NS) {
-        yield(session);
+    } else {
+        end_work(session);
     }
 }
 
@@ -393,6 +401,18 @@ static void on_received(void *owner, const uint8_t *bytes, size_t size)
     }
     if (!straight) {
         drop_input(session, receive_messages(session, session->input, session->input_size));
+    }
+}
+
+// What belongs to no message says nothing about whether the client is there, but takes time.
+static void on_worked(void *owner, uint64_t begin_ns)
+{
+    fm_session *session = owner;
+    if (may_go_on(session)) {
+        if (begin_ns > session->worked_ns) {
+            begin_turn(session, begin_ns);
+        }
+        end_work(session);
     }
 }
 
@@ -492,6 +512,7 @@ void fm_session_job_done(fm_session *session)
 
 static const fm_transport_events events = {
     .received = on_received,
+    .worked = on_worked,
     .sent = on_sent,
     .closed = on_closed,
 };

@@ -31,6 +31,11 @@ typedef struct fm_transport fm_transport;
 typedef struct fm_transport_events {
     /// Bytes came in; good until it returns.
     void (*received)(void *owner, const uint8_t *bytes, size_t size);
+    /// Bytes came in, some of which are no part of any message (heads of frames, pings). Comes
+    /// after received(), if that comes at all. NULL where there are no such bytes.
+    ///
+    /// @param begin_ns  of the work for all of them, by fm_clock_now_ns()
+    void (*worked)(void *owner, uint64_t begin_ns);
     /// A message was handed to the system whole; fewer bytes wait now.
     void (*sent)(void *owner);
     /// Over, for whatever reason. The transport is gone when this returns.

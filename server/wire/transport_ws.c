@@ -173,15 +173,20 @@ static void take(struct fm_ws *ws, const uint8_t *bytes, size_t size)
     }
 }
 
+// Frames of a few bytes take the loop longer than messages do, and need not contain any.
 void fm_ws_receive(fm_ws *ws, const uint8_t *bytes, size_t size)
 {
-    ws->received_ns = fm_clock_now_ns();
+    uint64_t begin_ns = fm_clock_now_ns();
+    ws->received_ns = begin_ns;
     ws->pinged = false;
     while (size > 0 && ws->state != OVER) {
         size_t part = size < PLAIN_SIZE ? size : PLAIN_SIZE;
         take(ws, bytes, part);
         bytes += part;
         size -= part;
+    }
+    if (ws->state == OPEN && ws->base.events->worked != NULL) {
+        ws->base.events->worked(ws->base.owner, begin_ns);
     }
 }
 

@@ -115,6 +115,20 @@ def small_messages_by_other_ways():
             is_answered(case, flood, 2000, 100)
 
 
+def frames_without_messages():
+    """Pongs that nobody asked for, and a message in fragments of no bytes."""
+    with WebServer() as server:
+        for beginning, data in ((b"", b"\x8a\x80" + bytes(4)), (b"\x02\x80" + bytes(4), b"\x00\x80" + bytes(4))):
+            def connect():
+                client = server.open(hello=False)
+                client.call("hello", protocol=1)
+                client.socket.sendall(beginning)
+                client.call = lambda *_, **__: None  # has said hello
+                return client, lambda end: bytes((0x80 if beginning else 0x82, 0x80 | len(end))) + bytes(4) + end
+            with Flood(connect, data * 100000, 300, count=2) as flood:
+                is_answered(server, flood, 2, 100)
+
+
 def refused_messages():
     """Requests that the role does not allow, and malformed ones."""
     with Server() as server:
@@ -362,5 +376,5 @@ def strangers():
 
 
 if __name__ == "__main__":
-    run([small_messages, small_messages_by_other_ways, refused_messages, subscribing_in_turn, many_subscriptions, large_commands,
+    run([small_messages, small_messages_by_other_ways, frames_without_messages, refused_messages, subscribing_in_turn, many_subscriptions, large_commands,
          orders_of_another_team, reports_for_observers, share_of_the_inbox, agents_named_twice, small_answers_that_nobody_reads, strangers])
