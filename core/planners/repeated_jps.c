@@ -49,7 +49,6 @@
 #define VIA_STEPS      4u // before the cell of go_via() a path counts as broken farther ahead
 // How steps off the path are ranked, see jps_distances().
 #define LINES_NEAR   4u  // of the path, on which a cell is looked for
-#define TURN_STEPS   8u  // to turns that the path leads to by two neighbouring directions
 #define CORNER_STEPS 8u  // to a turn, from where a cell
 #define PAST_STEPS   16u // past it counts,
 #define SIGHT_STEPS  24u // if it is seen within so many
@@ -618,12 +617,13 @@ static uint32_t turn_after(const struct jps *p, fm_cell from)
     return p->ahead;
 }
 
-// The last turn, from number i on, to which the path leads by steps of two neighbouring directions,
-// of those that are near: in whatever order these steps are made, it is as far.
+// The last turn, from number i on, to which the path leads by steps of two neighbouring directions:
+// in whatever order these steps are made, it is as far. Walls may lie between: along a rough one a
+// path turns at each jag, and a crowd should not queue for each of these turns.
 static uint32_t turn_in_reach(const struct jps *p, fm_cell from, uint32_t i)
 {
     uint32_t cost = fm_view_distance(p->view, from, p->turns[i]);
-    for (; i + 1 < p->turn_count && cost < TURN_STEPS * p->view->step[0]; i++) {
+    for (; i + 1 < p->turn_count; i++) {
         cost += fm_view_distance(p->view, p->turns[i], p->turns[i + 1]);
         if (fm_view_distance(p->view, from, p->turns[i + 1]) != cost) {
             break;

@@ -78,8 +78,8 @@ static void all_get_there(const char *planner, bool has_way_round, uint32_t tick
 static void a_crowd_goes_round_a_press(void **state)
 {
     (void)state;
-    all_get_there("auto", true, 170);
-    all_get_there("repeated-jps", true, 170);
+    all_get_there("auto", true, 180);
+    all_get_there("repeated-jps", true, 180);
 }
 
 // Where there is no other way nobody is sent anywhere: 248 ticks without that rule.

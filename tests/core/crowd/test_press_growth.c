@@ -22,7 +22,7 @@
 #define OPEN_END     12u // rows beside the wall
 #define GAP_Y        26u
 #define GAP          2u
-#define SIDE         16u // units of a team in a row
+#define SIDE         20u // units of a team in a row
 #define UNITS        (SIDE * SIDE)
 #define TEAMS        12u
 #define TICKS_PRESS  40u // after which all teams stand in a press
