@@ -370,16 +370,71 @@ static void follow_up_most(uint32_t begin, uint32_t end, uint32_t worker, void *
     add_tally(world, &tally);
 }
 
-// The others, in slot order.
-static void follow_up_rest(fm_world *world)
+// Whether an agent that has stayed where it is ends there, as others have settled since.
+static bool ends_here(const fm_world *world, uint32_t slot)
 {
-    struct tally tally = {{0}};
+    const struct fm_agent *agent = &world->agents.slots[slot];
+    const fm_mover *mover = &world->crowd.movers[slot];
+    return agent->order.id != 0 && agent->is_ready && !steps(mover) &&
+           is_at_the_crowd(world, mover);
+}
+
+// Marks those around an agent that end because it has settled.
+static void mark_behind(fm_world *world, uint32_t slot)
+{
+    fm_mover *mover = &world->crowd.movers[slot];
+    const struct fm_agent *agent = &world->agents.slots[slot];
+    if (agent->order.id != 0 || !agent->settled) {
+        return;
+    }
+    mover->settled = true;
+    uint32_t side = mover->size + 2u;
+    for (uint32_t i = 0; i < side * side; i++) {
+        fm_cell cell = agent->cell + fm_cell_at(i % side - 1, i / side - 1);
+        uint32_t unit =
+            fm_world_contains(world, cell) ? fm_occupancy_at(world->crowd.occupancy, cell)->now : 0;
+        if (unit != 0 && ends_here(world, unit - 1)) {
+            fm_agent_mark_set(world, &world->agents.slots[unit - 1], FM_MARK_OVER);
+        }
+    }
+}
+
+// Returns whether some agent was marked.
+static bool take_marked(fm_world *world, void (*follow)(fm_world *, uint32_t, struct tally *),
+                        struct tally *tally)
+{
+    bool any = false;
     for (uint32_t i = 0; i < fm_mark_words(world); i++) {
         uint64_t bits = world->agents.marks[i].of[FM_MARK_OVER];
         world->agents.marks[i].of[FM_MARK_OVER] = 0;
+        any = any || bits != 0;
         for (; bits != 0; bits &= bits - 1) {
-            follow_up(world, i * 64 + (uint32_t)__builtin_ctzll(bits), &tally);
+            uint32_t slot = i * 64 + (uint32_t)__builtin_ctzll(bits);
+            bool had_order = world->agents.slots[slot].order.id != 0;
+            follow(world, slot, tally);
+            if (had_order) {
+                mark_behind(world, slot);
+            }
         }
+    }
+    return any;
+}
+
+static void end_behind(fm_world *world, uint32_t slot, struct tally *tally)
+{
+    (void)tally;
+    if (ends_here(world, slot)) {
+        fm_order_leg_over(world, &world->agents.slots[slot], FM_END_CROWDED);
+    }
+}
+
+// The others, in slot order; then those who wait behind one that has ended there, and so on: they
+// would end one after the other in as many ticks.
+static void follow_up_rest(fm_world *world)
+{
+    struct tally tally = {{0}};
+    take_marked(world, follow_up, &tally);
+    while (take_marked(world, end_behind, &tally)) {
     }
     add_tally(world, &tally);
 }

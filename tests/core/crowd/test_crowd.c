@@ -601,6 +601,28 @@ static void the_large_go_through_a_mixed_crowd(void **state)
     }
 }
 
+// A file to the end of a corridor: when the second stands before the first, nothing gets nearer any
+// more. The others ended one after the other in as many ticks.
+static void a_file_ends_at_once(void **state)
+{
+    (void)state;
+    for (uint32_t size = 1; size <= 2; size++) {
+        fm_world_rules rules = crowd_rules_of_sizes();
+        fm_grid *grid;
+        assert_int_equal(fm_grid_create(60, size, &fm_memory_libc, &grid), FM_OK);
+        crowd_init(&stage, &rules, grid);
+        uint32_t team = crowd_team(&stage);
+        for (uint32_t i = 0; i < 10; i++) {
+            crowd_spawn_to(&stage, team, size, i * size, 0, 50, 0);
+        }
+        crowd_run(&stage, 1, 100);
+        assert_int_equal(stage.ended[FM_END_ARRIVED], 1);
+        assert_true(crowd_run(&stage, 10, 100) <= 1);
+        assert_int_equal(stage.ended[FM_END_CROWDED], 9);
+        crowd_fini(&stage);
+    }
+}
+
 // As with small units: one gets the cell, all others end around it.
 static void a_large_crowd_packs_around_its_goal(void **state)
 {
@@ -803,6 +825,7 @@ int main(void)
         cmocka_unit_test(a_large_unit_without_room_stays),
         cmocka_unit_test(a_lane_is_not_blocked_by_idle_large_units),
         cmocka_unit_test(the_large_go_through_a_mixed_crowd),
+        cmocka_unit_test(a_file_ends_at_once),
         cmocka_unit_test(a_large_crowd_packs_around_its_goal),
         cmocka_unit_test(all_sizes_share_no_cell),
         cmocka_unit_test(speeds_are_kept),
