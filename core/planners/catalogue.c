@@ -125,6 +125,38 @@ static bool read_weight(const char *value, uint16_t *weight)
     return true;
 }
 
+static const char *const option_names[] = {"queue",  "ties",   "step", "lookahead", "heuristic",
+                                           "weight", "period", "full", "horizon"};
+
+// `value`: the option has no such value. NULL: there is no such option.
+static fm_status refuse_option(char *error, size_t error_size, const char *key, const char *value)
+{
+    fm_nearest nearest;
+    fm_nearest_init(&nearest, key);
+    for (uint32_t i = 0; i < FM_COUNT_OF(option_names); i++) {
+        fm_nearest_offer(&nearest, option_names[i]);
+    }
+    if (error != NULL && error_size > 0 && value != NULL) {
+        snprintf(error, error_size, "planner option '%s' has no value '%s'", key, value);
+    } else if (error != NULL && error_size > 0) {
+        snprintf(error, error_size, "there is no planner option '%s'%s", key,
+                 fm_nearest_hint(&nearest));
+    }
+    return FM_ERR_BAD_VALUE;
+}
+
+// Whether an option's name is that of one before it. Names and values end with NUL up to there.
+static bool is_among(const char *options, const char *key)
+{
+    for (const char *one = options; one != key; one += strlen(one) + 1) {
+        if (strcmp(one, key) == 0) {
+            return true;
+        }
+        one += strlen(one) + 1; // its value
+    }
+    return false;
+}
+
 // Options of goal fields. Like read_option().
 static bool read_field_option(const char *key, const char *value, fm_field_options *field,
                               bool *known)
@@ -212,12 +244,13 @@ fm_status fm_planner_spec_parse(const char *text, fm_planner_spec *spec, char *e
                         key);
         }
         *value++ = '\0';
+        if (is_among(rest, key)) {
+            return fail(error, error_size, FM_ERR_BAD_VALUE, "planner option '%s' is there twice",
+                        key);
+        }
         bool known;
         if (!read_option(key, value, &result.options, &known)) {
-            return known ? fail(error, error_size, FM_ERR_BAD_VALUE,
-                                "planner option has no such value: '%s'", value)
-                         : fail(error, error_size, FM_ERR_BAD_VALUE,
-                                "there is no planner option '%s'", key);
+            return refuse_option(error, error_size, key, known ? value : NULL);
         }
     }
     if (!takes_heuristic(result.ops, result.options.heuristic)) {

@@ -121,41 +121,6 @@ static bool place_text(const char *text, char *error)
     return false;
 }
 
-static bool places_text(const char *text, char *error)
-{
-    const char *rest = text + strspn(text, " ");
-    while (*rest != '\0') {
-        size_t size = strcspn(rest, ", ");
-        if (!is_place(rest, size)) {
-            snprintf(
-                error, FM_CONFIG_ERROR_SIZE,
-                "'%.*s' is not ADDRESS:PORT such as 10.0.0.1:7421, [::1]:7421 or a.example:7421; "
-                "several are separated by commas",
-                (int)(size < 120 ? size : 120), rest);
-            return false;
-        }
-        rest += size + strspn(rest + size, " ");
-        if (*rest == ',') {
-            rest += 1 + strspn(rest + 1, " ");
-            if (*rest == '\0') {
-                return place_text(",", error);
-            }
-        }
-    }
-    return true;
-}
-
-// Clients are sent there, so "all addresses of this machine" is none.
-static bool advertised_text(const char *text, char *error)
-{
-    if (strncmp(text, "0.0.0.0:", 8) == 0 || strncmp(text, "[::]:", 5) == 0) {
-        snprintf(error, FM_CONFIG_ERROR_SIZE, "'%.200s' is no address that others can connect to",
-                 text);
-        return false;
-    }
-    return place_text(text, error);
-}
-
 // Blanks or a comma end an item; before and after a comma there must be one.
 static bool has_empty_item(const char *text, char *error)
 {
@@ -175,6 +140,39 @@ static bool has_empty_item(const char *text, char *error)
         snprintf(error, FM_CONFIG_ERROR_SIZE, "item %u of '%.200s' is empty", number, text);
     }
     return is_empty;
+}
+
+static bool places_text(const char *text, char *error)
+{
+    if (has_empty_item(text, error)) {
+        return false;
+    }
+    const char *rest = text + strspn(text, " ");
+    while (*rest != '\0') {
+        size_t size = strcspn(rest, ", ");
+        if (!is_place(rest, size)) {
+            snprintf(
+                error, FM_CONFIG_ERROR_SIZE,
+                "'%.*s' is not ADDRESS:PORT such as 10.0.0.1:7421, [::1]:7421 or a.example:7421; "
+                "several are separated by commas",
+                (int)(size < 120 ? size : 120), rest);
+            return false;
+        }
+        rest += size;
+        rest += strspn(rest, ", ");
+    }
+    return true;
+}
+
+// Clients are sent there, so "all addresses of this machine" is none.
+static bool advertised_text(const char *text, char *error)
+{
+    if (strncmp(text, "0.0.0.0:", 8) == 0 || strncmp(text, "[::]:", 5) == 0) {
+        snprintf(error, FM_CONFIG_ERROR_SIZE, "'%.200s' is no address that others can connect to",
+                 text);
+        return false;
+    }
+    return place_text(text, error);
 }
 
 // As a browser sends it in Origin: SCHEME://HOST[:PORT], or null.
@@ -207,12 +205,19 @@ static bool networks_text(const char *text, char *error)
     if (has_empty_item(text, error)) {
         return false;
     }
-    if (fm_networks_have(text, NULL)) {
-        return true;
+    for (const char *entry = text + strspn(text, ", "); *entry != '\0';) {
+        char one[FM_CONFIG_TEXT_MAX + 1];
+        size_t size = strcspn(entry, ", ");
+        snprintf(one, sizeof one, "%.*s", (int)size, entry);
+        if (!fm_networks_have(one, NULL)) {
+            snprintf(error, FM_CONFIG_ERROR_SIZE,
+                     "'%.200s' is no numeric address or network such as ::1 or 10.0.0.0/8", one);
+            return false;
+        }
+        entry += size;
+        entry += strspn(entry, ", ");
     }
-    snprintf(error, FM_CONFIG_ERROR_SIZE,
-             "'%.200s' is no list of numeric addresses or networks such as 10.0.0.0/8, ::1", text);
-    return false;
+    return true;
 }
 
 static bool planner_text(const char *text, char *error)

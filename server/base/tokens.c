@@ -200,7 +200,8 @@ static fm_status parse_lines(fm_grants *grants, const char *text, size_t size, c
                              char *error, size_t error_size)
 {
     uint32_t count_before = grants->count, line = 1;
-    for (size_t begin = 0; begin < size; line++) {
+    bool has_mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0; // of editors, for UTF-8
+    for (size_t begin = has_mark ? 3 : 0; begin < size; line++) {
         size_t end = begin;
         while (end < size && text[end] != '\n' && text[end] != separator) {
             end++;

@@ -64,6 +64,20 @@ static void test_hash_is_that_of_b2sum(void **state)
     assert_null(fm_tokens_find(&tokens, "abc-abc-abc-abc-abd", 19));
 }
 
+// Some editors begin a file with a mark that it is UTF-8.
+static void test_a_mark_of_utf8_is_skipped(void **state)
+{
+    (void)state;
+    static fm_grants grants;
+    char error[128];
+    assert_int_equal(parse("\xef\xbb\xbf"
+                           "admin " SECRET "\r\n",
+                           &grants, error),
+                     FM_OK);
+    assert_int_equal(grants.count, 1);
+    assert_int_equal(grants.list[0].role, FM_ROLE_ADMIN);
+}
+
 static void test_wrong_lines_are_refused(void **state)
 {
     (void)state;
@@ -212,6 +226,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines_are_read),
         cmocka_unit_test(test_hash_is_that_of_b2sum),
+        cmocka_unit_test(test_a_mark_of_utf8_is_skipped),
         cmocka_unit_test(test_wrong_lines_are_refused),
         cmocka_unit_test(test_made_tokens_equal_a_list),
         cmocka_unit_test(test_there_is_a_limit),
