@@ -154,6 +154,7 @@ static uint32_t tell_all(fm_world *world, fm_press *press, const struct fm_agent
         left -= agent != NULL && agent->class_index == leader->class_index &&
                 tell(world, press, view, end, agent, &listed);
     }
+    fm_world_edit_counts(world)->bypasses += TOLD_MAX - left;
     return listed / PATH_CELLS;
 }
 

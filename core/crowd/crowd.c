@@ -35,13 +35,20 @@ bool fm_crowd_reserve(fm_world *world, uint32_t agent_count)
     for (uint32_t i = before; i < crowd->mover_capacity; i++) {
         crowd->movers[i] = (fm_mover){0};
     }
-    return FM_RESERVE(world, crowd->frames, crowd->frame_capacity, agent_count) &&
+    return FM_RESERVE(world, crowd->passed_teams, crowd->passed_capacity, 2 * agent_count) &&
+           FM_RESERVE(world, crowd->frames, crowd->frame_capacity, agent_count) &&
            fm_turns_reserve(world, agent_count);
 }
 
 const fm_mover *fm_crowd_mover(const fm_world *world, uint32_t slot)
 {
     return &world->crowd.movers[slot];
+}
+
+uint32_t fm_crowd_passed_team(const fm_world *world, uint32_t slot)
+{
+    // What was found in the tick before the last, and went for the last one.
+    return world->crowd.passed_teams[fm_passing_index(slot, world->tick)];
 }
 
 void fm_crowd_fini(fm_world *world)
@@ -51,6 +58,8 @@ void fm_crowd_fini(fm_world *world)
                       world->crowd.mover_capacity * sizeof *world->crowd.movers);
     fm_memory_release(memory, world->crowd.frames,
                       world->crowd.frame_capacity * sizeof *world->crowd.frames);
+    fm_memory_release(memory, world->crowd.passed_teams,
+                      world->crowd.passed_capacity * sizeof *world->crowd.passed_teams);
     fm_turns_fini(world);
     fm_jam_drop_all(world);
     fm_lanes_drop_all(world);
@@ -61,9 +70,10 @@ void fm_crowd_fini(fm_world *world)
 
 // ---- after the resolution -----------------------------------------------------------------------
 
-// How often each kind of conflict was met, in one worker's part.
+// How often each kind of conflict was met, and who does what, in one worker's part.
 struct tally {
     uint64_t conflicts[FM_CONFLICT_COUNT];
+    uint32_t passing, conceding; // as in fm_world_counts
 };
 
 // A step that is not the one that the unit wanted most.
@@ -299,6 +309,8 @@ static void follow_up(fm_world *world, uint32_t slot, struct tally *tally)
 {
     const fm_mover *mover = &world->crowd.movers[slot];
     struct fm_agent *agent = &world->agents.slots[slot];
+    tally->passing += mover->to_right && !mover->planned;
+    tally->conceding += mover->concedes;
     if (steps(mover)) {
         move_to(world, agent, mover, tally);
     } else {
@@ -314,6 +326,8 @@ static void add_tally(fm_world *world, const struct tally *tally)
     for (uint32_t i = 0; i < FM_CONFLICT_COUNT; i++) {
         __atomic_fetch_add(&world->counts.conflicts[i], tally->conflicts[i], __ATOMIC_RELAXED);
     }
+    __atomic_fetch_add(&world->counts.passing, tally->passing, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&world->counts.conceding, tally->conceding, __ATOMIC_RELAXED);
 }
 
 static uint32_t slot_end(const fm_world *world, uint32_t words)
@@ -348,7 +362,7 @@ static void follow_up_most(uint32_t begin, uint32_t end, uint32_t worker, void *
 {
     (void)worker;
     fm_world *world = context;
-    struct tally tally = {{0}};
+    struct tally tally = {0};
     for (uint32_t i = begin; i < end; i++) {
         uint64_t bits = world->agents.marks[i].of[FM_MARK_LIVE], ahead = bits;
         for (uint32_t j = 0; j < FETCH_AHEAD && ahead != 0; j++, ahead &= ahead - 1) {
@@ -432,7 +446,7 @@ static void end_behind(fm_world *world, uint32_t slot, struct tally *tally)
 // would end one after the other in as many ticks.
 static void follow_up_rest(fm_world *world)
 {
-    struct tally tally = {{0}};
+    struct tally tally = {0};
     take_marked(world, follow_up, &tally);
     while (take_marked(world, end_behind, &tally)) {
     }
@@ -452,7 +466,7 @@ static void resolve(uint32_t begin, uint32_t end, uint32_t worker, void *context
     fm_world *world = resolution->world;
     const fm_pibt_ground ground = {
         .context = world, .moves = ground_moves, .ahead = ground_ahead, .retreat = ground_retreat};
-    struct tally tally = {{0}};
+    struct tally tally = {0};
     for (uint32_t i = begin; i < end; i++) {
         const fm_turns_part *part = &resolution->turns.parts[i];
         tally.conflicts[FM_CONFLICT_SWAP] +=
@@ -466,6 +480,7 @@ static void resolve(uint32_t begin, uint32_t end, uint32_t worker, void *context
 uint64_t fm_crowd_move(fm_world *world, fm_workers *workers, uint64_t work)
 {
     uint32_t words = fm_mark_words(world);
+    world->counts.passing = world->counts.conceding = 0;
     fm_lanes_attend(world);
     fm_passing_attend(world, workers);
     uint64_t paid = fm_bypass_attend(world, work / 2);

@@ -38,6 +38,9 @@ FM_CHECKED bool fm_crowd_reserve(fm_world *world, uint32_t agent_count);
 /// How an agent that had an order in the last tick took part in it, by its slot. Not after a load.
 const fm_mover *fm_crowd_mover(const fm_world *world, uint32_t slot);
 
+/// The team whose units an agent passed on the right in the last tick, if it did so (passing.h).
+uint32_t fm_crowd_passed_team(const fm_world *world, uint32_t slot);
+
 /// Releases what it holds, and the occupancy.
 void fm_crowd_fini(fm_world *world);
 

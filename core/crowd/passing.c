@@ -28,13 +28,19 @@ static int32_t product(uint32_t a, uint32_t b)
     return fm_direction_dx[a] * fm_direction_dx[b] + fm_direction_dy[a] * fm_direction_dy[b];
 }
 
-// For how many ticks a unit keeps to the right because of who stands on its way.
-static uint32_t ticks_for(fm_world *world, const struct fm_agent *agent, uint32_t way)
+// For how many ticks a unit keeps to the right, and which team's units it passes then.
+struct cause {
+    uint32_t ticks, team;
+};
+
+// Because of who stands on its way.
+static struct cause cause_for(fm_world *world, const struct fm_agent *agent, uint32_t way)
 {
     const struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
     const fm_view *view = fm_world_class_view(world, agent->team, agent->class_index);
     fm_cell cell = agent->cell;
-    uint32_t sight = fm_min(fm_crowd_sight(world, agent, LOOK_AHEAD), LOOK_AHEAD), ticks = 0;
+    uint32_t sight = fm_min(fm_crowd_sight(world, agent, LOOK_AHEAD), LOOK_AHEAD);
+    struct cause cause = {0};
     for (uint32_t i = 0; i < sight && fm_view_moves(view, cell) >> way & 1; i++) {
         cell = fm_cell_step(cell, way);
         uint32_t unit = fm_occupancy_at(crowd->occupancy, cell)->now;
@@ -46,20 +52,35 @@ static uint32_t ticks_for(fm_world *world, const struct fm_agent *agent, uint32_
         uint32_t others_way = way_of(&fm_world_agents(world)->slots[unit - 1]);
         int32_t alike = others_way < FM_DIRECTION_COUNT ? product(way, others_way) : 0;
         if (!is_friend && alike < 0) {
-            return FM_PASSING_TICKS;
+            return (struct cause){FM_PASSING_TICKS, other->team};
         }
-        ticks = is_friend && alike > 0 ? other->passing - 1u : ticks;
+        if (is_friend && alike > 0) {
+            cause = (struct cause){
+                other->passing - 1u,
+                crowd->passed_teams[fm_passing_index(unit - 1, fm_world_tick(world) - 1)]};
+        }
     }
-    return ticks;
+    return cause;
 }
 
 static void count(fm_world *world, uint32_t slot)
 {
     const struct fm_agent *agent = &fm_world_agents(world)->slots[slot];
-    fm_mover *mover = &fm_world_edit_crowd(world)->movers[slot];
-    uint32_t way = way_of(agent), left = mover->passing > 0 ? mover->passing - 1u : 0;
-    uint32_t ticks = way < FM_DIRECTION_COUNT ? ticks_for(world, agent, way) : 0;
-    mover->passes_on = (uint8_t)(ticks > left ? ticks : left);
+    const struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
+    fm_mover *mover = &crowd->movers[slot];
+    uint64_t tick = fm_world_tick(world);
+    uint32_t way = way_of(agent);
+    struct cause before = {0};
+    if (mover->passing > 0) {
+        before = (struct cause){mover->passing - 1u,
+                                crowd->passed_teams[fm_passing_index(slot, tick - 1)]};
+    }
+    struct cause now = way < FM_DIRECTION_COUNT ? cause_for(world, agent, way) : before;
+    if (now.ticks < before.ticks) {
+        now = before;
+    }
+    mover->passes_on = (uint8_t)now.ticks;
+    crowd->passed_teams[fm_passing_index(slot, tick)] = now.team;
 }
 
 static void count_some(uint32_t begin, uint32_t end, uint32_t worker, void *context)
@@ -88,5 +109,7 @@ void fm_passing_drop_all(fm_world *world)
     uint32_t count = crowd->occupancy == NULL ? 0 : fm_world_agents(world)->slot_count;
     for (uint32_t slot = 0; slot < count; slot++) {
         crowd->movers[slot].passing = crowd->movers[slot].passes_on = 0;
+        crowd->movers[slot].to_right = false;
     }
+    fm_world_edit_counts(world)->passing = 0;
 }

@@ -389,6 +389,8 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
         .concedes = under_way && ready && passage == NULL && may_concede(world, agent) &&
                     meets_others(world, agent, size, false),
         .pushable = !fm_agent_holds_ground(agent),
+        .to_right =
+            under_way && ready && !makes_way && passage == NULL && beside == NULL && passing > 0,
     };
     if (!ready || !under_way) {
         mover->preferences =

@@ -518,6 +518,13 @@ static bool auto_go_via(void *self, fm_cell start, const fm_cell *turns, uint32_
            a->search.ops->go_via(a->search.self, start, turns, count);
 }
 
+static fm_cell auto_via(const void *self)
+{
+    const struct automatic *a = self;
+    bool may = searches_by_jumps(a) && a->search.self != NULL;
+    return may ? a->search.ops->via(a->search.self) : FM_CELL_NONE;
+}
+
 static void auto_fetch(const void *self, uint32_t depth)
 {
     const struct automatic *a = self;
@@ -620,6 +627,7 @@ const fm_planner_ops fm_auto = {
     .is_walking = auto_is_walking,
     .walk = auto_walk,
     .go_via = auto_go_via,
+    .via = auto_via,
     .fetch = auto_fetch,
     .settle = auto_settle,
     .save = auto_save,

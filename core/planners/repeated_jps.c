@@ -745,6 +745,12 @@ static bool jps_go_via(void *self, fm_cell start, const fm_cell *turns, uint32_t
     return true;
 }
 
+static fm_cell jps_via(const void *self)
+{
+    const struct jps *p = self;
+    return p->via;
+}
+
 static void jps_fetch(const void *self, uint32_t depth)
 {
     const struct jps *p = self;
@@ -892,6 +898,7 @@ const fm_planner_ops fm_repeated_jps = {
     .is_walking = jps_is_walking,
     .walk = jps_walk,
     .go_via = jps_go_via,
+    .via = jps_via,
     .fetch = jps_fetch,
     .settle = jps_settle,
     .save = jps_save,

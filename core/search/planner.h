@@ -294,6 +294,10 @@ struct fm_planner_ops {
     // Returns whether it does; false also when out of memory. May be NULL.
     bool (*go_via)(void *self, fm_cell start, const fm_cell *turns, uint32_t count);
 
+    // The cell to which the agent goes first since go_via(); FM_CELL_NONE: to its goal. NULL where
+    // go_via is.
+    fm_cell (*via)(const void *self);
+
     // Prefetches what walk() and next_step() will read beyond `self`, which was prefetched already:
     // with depth 0 what `self` points to, with depth 1, after that, what that points to. Changes
     // nothing. May be NULL.

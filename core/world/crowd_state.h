@@ -37,6 +37,8 @@ struct fm_world_crowd {
     struct fm_bypass_turns bypass;
     struct fm_turns_part *turn_parts;
     uint32_t undivided_ticks; // turns are not divided for so long; only time depends on it
+    uint32_t *passed_teams;   // two by agent slot, see passing.c
+    uint32_t passed_capacity;
     uint32_t mover_capacity, frame_capacity, turn_capacity, turn_part_capacity;
     fm_cell *placed; // of the agents that a command spawns, moves or changes
     uint32_t placed_capacity;

@@ -587,9 +587,11 @@ typedef struct fm_world_counts {
     uint64_t replans[FM_REPLAN_COUNT];
     uint64_t conflicts[FM_CONFLICT_COUNT];
     uint64_t escorts_ended[FM_ESCORT_END_COUNT];
-    uint32_t escorts; // that agents have
-    uint32_t lanes;   // open ones: two streams of a team keep to theirs in a passage
-    uint32_t stuck;   // agents that wanted to continue and did not, when jams were looked for last
+    uint64_t bypasses;           // agents that were told another way round a press of their team
+    uint32_t escorts;            // that agents have
+    uint32_t lanes;              // open ones: two streams keep to theirs in a passage
+    uint32_t passing, conceding; // agents in the last tick, see core/crowd/meeting.h
+    uint32_t stuck; // agents that wanted to continue and did not, when jams were looked for last
 } fm_world_counts;
 
 // What a team may search and does, in expansions; see account.h.

@@ -371,12 +371,13 @@ static void pack_chain(msgpack_packer *packer, const fm_explanation *explanation
     }
 }
 
-static void pack_standing(msgpack_packer *packer, const fm_escorted *escorted)
+static void pack_ids(msgpack_packer *packer, const char *key, const fm_agent_id *ids,
+                     uint32_t count)
 {
-    fm_pack_text(packer, "stands");
-    msgpack_pack_array(packer, escorted->standing_count);
-    for (uint32_t i = 0; i < escorted->standing_count; i++) {
-        msgpack_pack_uint64(packer, fm_agent_id_pack(escorted->standing[i]));
+    fm_pack_text(packer, key);
+    msgpack_pack_array(packer, count);
+    for (uint32_t i = 0; i < count; i++) {
+        msgpack_pack_uint64(packer, fm_agent_id_pack(ids[i]));
     }
 }
 
@@ -401,10 +402,18 @@ static void pack_lanes_of(msgpack_packer *packer, const fm_job *job)
     fm_pack_key_text(packer, "lanes_to", has_lanes ? headings[job->explain.heading] : "none");
 }
 
+static void pack_meeting(msgpack_packer *packer, const fm_meeting *meeting)
+{
+    fm_pack_key_uint(packer, "passes_until", meeting->passes_until);
+    fm_pack_key_uint(packer, "passes_team", meeting->passes_team);
+    fm_pack_key_bool(packer, "concedes", meeting->concedes);
+    fm_pack_key_cells(packer, "via", &meeting->via, meeting->via != FM_CELL_NONE);
+}
+
 void fm_answer_debug_explain(msgpack_packer *packer, const fm_job *job)
 {
     const fm_explanation *explanation = job->explain.explanation;
-    msgpack_pack_map(packer, 16);
+    msgpack_pack_map(packer, 20);
     fm_pack_key_uint(packer, "agent", fm_agent_id_pack(explanation->agent));
     fm_pack_key_text(packer, "state", fm_agent_state_names[explanation->state]);
     fm_pack_key_text(packer, "why", why_name(explanation->why));
@@ -416,8 +425,9 @@ void fm_answer_debug_explain(msgpack_packer *packer, const fm_job *job)
     fm_pack_key_uint(packer, "kept_ticks", explanation->kept_ticks);
     fm_pack_key_text(packer, "help", help_name(explanation->help));
     fm_pack_key_uint(packer, "escort", fm_agent_id_pack(explanation->escort.agent));
-    pack_standing(packer, &explanation->escort);
+    pack_ids(packer, "stands", explanation->escort.standing, explanation->escort.standing_count);
     pack_lanes_of(packer, job);
+    pack_meeting(packer, &job->explain.meeting);
     pack_chain(packer, explanation);
     fm_pack_text(packer, "orders");
     msgpack_pack_array(packer, explanation->order_count);
@@ -634,7 +644,7 @@ static void pack_escorted(msgpack_packer *packer, const fm_escorted *escorted)
     fm_pack_key_cells(packer, "cell", &escorted->cell, 1);
     fm_pack_key_cells(packer, "next", &escorted->place, escorted->place != FM_CELL_NONE);
     fm_pack_key_uint(packer, "since", escorted->tick);
-    pack_standing(packer, escorted);
+    pack_ids(packer, "stands", escorted->standing, escorted->standing_count);
 }
 
 static void pack_lanes(msgpack_packer *packer, const fm_laned *lanes)
@@ -656,7 +666,8 @@ static void pack_lanes(msgpack_packer *packer, const fm_laned *lanes)
 void fm_answer_debug_jams(msgpack_packer *packer, const fm_job *job)
 {
     const fm_jams *jams = job->jams.found;
-    msgpack_pack_map(packer, 5);
+    const fm_meetings *meetings = job->jams.meetings;
+    msgpack_pack_map(packer, 7);
     fm_pack_key_uint(packer, "stuck", jams->stuck);
     fm_pack_key_uint(packer, "groups", jams->group_count);
     fm_pack_text(packer, "agents");
@@ -674,4 +685,6 @@ void fm_answer_debug_jams(msgpack_packer *packer, const fm_job *job)
     for (uint32_t i = 0; i < job->jams.lane_count; i++) {
         pack_lanes(packer, &job->jams.lanes[i]);
     }
+    pack_ids(packer, "passing", meetings->passing, meetings->passing_count);
+    pack_ids(packer, "conceding", meetings->conceding, meetings->conceding_count);
 }

@@ -137,7 +137,7 @@ static void pack_world_stats(msgpack_packer *packer, const fm_world_stats *stats
 {
     const fm_world_counts *counts = &stats->counts;
     fm_pack_text(packer, "world");
-    msgpack_pack_map(packer, 29);
+    msgpack_pack_map(packer, 32);
     fm_pack_key_uint(packer, "tick", counts->tick);
     fm_pack_key_uint(packer, "agents", counts->agents);
     fm_pack_key_uint(packer, "planners", counts->planners);
@@ -151,6 +151,9 @@ static void pack_world_stats(msgpack_packer *packer, const fm_world_stats *stats
     fm_pack_key_uint(packer, "stuck", counts->stuck);
     fm_pack_key_uint(packer, "escorts", counts->escorts);
     fm_pack_key_uint(packer, "lanes", counts->lanes);
+    fm_pack_key_uint(packer, "passing", counts->passing);
+    fm_pack_key_uint(packer, "conceding", counts->conceding);
+    fm_pack_key_uint(packer, "bypasses", counts->bypasses);
     pack_quantiles(packer, "tick_ms", &stats->tick_ms);
     pack_quantiles(packer, "overrun_ms", &stats->overrun_ms);
     pack_quantiles(packer, "order_to_first_move_ticks", &stats->order_to_first_move_ticks);

@@ -469,6 +469,15 @@ static void write_worlds(FILE *out, const fm_metrics *metrics)
     PER_WORLD(out, metrics, "fogmarch_lanes", "gauge",
               "Passages in which two streams of a team keep to lanes, where a cell holds one unit.",
               world->stats.counts.lanes);
+    PER_WORLD(out, metrics, "fogmarch_passing_agents", "gauge",
+              "Agents that keep to the right to pass units of other teams, where a cell holds one.",
+              world->stats.counts.passing);
+    PER_WORLD(out, metrics, "fogmarch_conceding_agents", "gauge",
+              "Agents that let units of other teams push them, where a cell holds one.",
+              world->stats.counts.conceding);
+    PER_WORLD(out, metrics, "fogmarch_bypasses_total", "counter",
+              "Agents that were told another way round a press, where a cell holds one.",
+              world->stats.counts.bypasses);
     PER_NAME(out, metrics, "fogmarch_escorts_ended_total", "counter",
              "Ended escorts of agents through a press, by how.", "end", fm_escort_end_names,
              world->stats.counts.escorts_ended[i]);

@@ -93,6 +93,7 @@ fm_status fm_inspection_explain(fm_host *host, fm_job *job)
     }
     job->explain.has_lanes = fm_world_lanes_of(host->world, job->explain.agent, &job->explain.lanes,
                                                &job->explain.heading);
+    job->explain.meeting = fm_world_meeting_of(host->world, job->explain.agent);
     return fm_world_explain(host->world, job->explain.agent, job->explain.explanation);
 }
 
@@ -137,11 +138,13 @@ fm_status fm_inspection_list_jams(fm_host *host, fm_job *job)
 {
     job->jams.found = malloc(sizeof *job->jams.found);
     job->jams.lanes = malloc(FM_LANED_MAX * sizeof *job->jams.lanes);
-    if (job->jams.found == NULL || job->jams.lanes == NULL) {
+    job->jams.meetings = malloc(sizeof *job->jams.meetings);
+    if (job->jams.found == NULL || job->jams.lanes == NULL || job->jams.meetings == NULL) {
         return FM_ERR_NO_MEMORY;
     }
     fm_world_list_jams(host->world, job->jams.found);
     job->jams.lane_count = fm_world_list_lanes(host->world, job->jams.lanes);
+    fm_world_list_meetings(host->world, job->jams.meetings);
     return FM_OK;
 }
 

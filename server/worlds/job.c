@@ -90,11 +90,13 @@ static void jams_fini(fm_job *job)
 {
     free(job->jams.found);
     free(job->jams.lanes);
+    free(job->jams.meetings);
 }
 
 static size_t jams_size(const fm_job *job)
 {
-    return sizeof *job->jams.found + FM_LANED_MAX * sizeof *job->jams.lanes;
+    return sizeof *job->jams.found + FM_LANED_MAX * sizeof *job->jams.lanes +
+           sizeof *job->jams.meetings;
 }
 
 static void units_fini(fm_job *job)

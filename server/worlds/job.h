@@ -17,6 +17,7 @@
 
 #include "core/base/bytes.h"
 #include "core/crowd/laned.h"
+#include "core/crowd/meeting.h"
 #include "core/planners/query.h"
 #include "core/tick/tick.h"
 #include "core/views/explain.h"
@@ -244,6 +245,7 @@ typedef struct fm_job {
             bool has_lanes;              // it keeps to
             fm_laned lanes;
             uint32_t heading;
+            fm_meeting meeting;
         } explain;
         struct {
             fm_top top;
@@ -253,7 +255,8 @@ typedef struct fm_job {
         struct {
             fm_jams *found; // owned
             uint32_t lane_count;
-            fm_laned *lanes; // owned
+            fm_laned *lanes;       // owned
+            fm_meetings *meetings; // owned
         } jams;
         struct {
             uint32_t team;           // their team; FM_ALL_TEAMS: any

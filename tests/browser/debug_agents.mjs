@@ -170,4 +170,41 @@ async function theBridge() {
   await server.stop();
 }
 
-await run([theQueue, thePress, theBridge]);
+// Two teams walk into each other in a field: the page marks those that keep to the right.
+async function theField() {
+  const server = await Server.start([]);
+  const admin = await server.connect();
+  const { world } = await admin.call("world.create", { name: "field", paused: true, omniscient: true, width: 40,
+                                                       height: 20, generator: "open", occupancy: "exclusive" });
+  const sides = [];
+  for (const [begin, end] of [[8, 24], [24, 8]]) {
+    const { team } = await admin.call("team.create", { world });
+    const places = Array.from({ length: 48 }, (_, i) => [i % 8, 6 + Math.floor(i / 8)]);
+    const { agents } = await admin.call("agent.spawn", { world, team, cells: places.flatMap(([x, y]) => [begin + x, y]) });
+    sides.push(agents);
+    for (const [i, [x, y]] of places.entries()) {
+      await admin.call("agent.order", { world, agents: [agents[i]], kind: "move", goal: [end + x, y] });
+    }
+  }
+  let passing = [];
+  for (let tick = 0; passing.length < 3; tick++) {
+    assert.ok(tick < 100, "nobody passes");
+    await admin.call("world.step", { world, ticks: 1 });
+    ({ passing } = await admin.call("debug.jams", { world }));
+  }
+  const browser = await Browser.start();
+  const page = await browser.open(server.url(`#world=${world}&agent=${passing[0]}`));
+  await page.locator("#waits-all").check();
+  await until(() => page.evaluate((ids) => JSON.stringify(window.fogmarch.view.waits.foundMeetings[0]) === ids,
+                                  JSON.stringify(passing)), "those that pass");
+  assert.match(await page.locator("#waits").textContent(), new RegExp(`${passing.length} keep to the right \\(violet\\)`));
+  await page.locator("#explain").click();
+  await until(async () => /it keeps to the right until tick \d+, to pass units of team 2/.test(
+    await page.locator("#explanation").textContent()), "in words");
+  await browser.screenshot(page, "field");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
+await run([theQueue, thePress, theBridge, theField]);

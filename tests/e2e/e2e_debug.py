@@ -7,6 +7,7 @@ Method  small worlds in which all of this is known in advance, tick by tick.
 
 import os
 import subprocess
+import time
 
 from e2e_http import WebServer
 from fogmarch_server import PATIENCE, Server, run
@@ -94,8 +95,9 @@ def who_is_stuck():
         for agent, goal in zip(agents, ([20, 10], [1, 10])):
             client.call("agent.order", world=world, agents=[agent], kind="move", goal=goal)
         step(client, world, 100)
-        assert client.call("debug.jams", world=world) == {"stuck": 0, "groups": 0, "agents": [], "escorts": [],
-                                                          "lanes": []}
+        jams = client.call("debug.jams", world=world)
+        assert jams == {"stuck": 0, "groups": 0, "agents": [], "escorts": [], "lanes": [], "conceding": [],
+                        "passing": agents}, jams
         step(client, world, 100)
         jams = client.call("debug.jams", world=world)
         assert (jams["stuck"], jams["groups"]) == (2, 1), jams
@@ -219,6 +221,107 @@ def who_keeps_to_lanes():
             assert steps < 1000
         step(client, world, 80)
         assert (stats()["lanes"], jams()["lanes"]) == (0, [])
+
+
+NO_MEETING = {"passes_until": 0, "passes_team": 0, "concedes": False, "via": []}
+
+
+def meeting(client, world, agent):
+    explained = client.call("debug.explain", world=world, agent=agent)
+    return {name: explained[name] for name in NO_MEETING}
+
+
+def who_passes_and_concedes():
+    """Two teams of 48 walk into each other, in a field: blocked ones keep to the right. Of two in a corridor one cell
+    wide none can pass: after 20 ticks they concede."""
+    with WebServer() as server:
+        client = server.connect()
+        rows = "\n".join(["." * 40] * 20 + ["@" * 40, "." * 40, "@" * 40])
+        world = client.call("world.create", name="field", paused=True, omniscient=True, occupancy="exclusive",
+                            map=f"type octile\nheight 23\nwidth 40\nmap\n{rows}\n".encode())["world"]
+        sides, teams = [], []
+        for begin in (8, 24):
+            teams.append(client.call("team.create", world=world)["team"])
+            cells = [at for i in range(48) for at in (begin + i % 8, 6 + i // 8)]
+            sides.append(client.call("agent.spawn", world=world, team=teams[-1], cells=cells)["agents"])
+            for i, agent in enumerate(sides[-1]):
+                client.call("agent.order", world=world, agents=[agent], kind="move", goal=[32 - begin + i % 8, 6 + i // 8])
+        stats = lambda: client.call("stats", world=world)["world"]  # noqa: E731
+        jams = lambda: client.call("debug.jams", world=world)  # noqa: E731
+        assert (stats()["passing"], jams()["passing"]) == (0, [])
+        assert meeting(client, world, sides[0][0]) == NO_MEETING
+        steps, named = 0, 0
+        while stats()["orders_ended"]["arrived"] < 96:
+            step(client, world)
+            steps += 1
+            assert steps < 300
+            passing = jams()["passing"]
+            ended = stats()["orders_ended"]["arrived"]
+            assert len(passing) <= stats()["passing"] <= len(passing) + ended
+            if not named and len(passing) > 2:
+                assert ended == 0
+                metrics = server.get("/metrics")[2]
+                assert f'fogmarch_passing_agents{{world="field"}} {len(passing)}\n' in metrics
+                named = 1
+                said = {agent: meeting(client, world, agent) for agent in sides[0] + sides[1]}
+                assert {agent for agent, told in said.items() if told["passes_until"]} == set(passing)
+                assert {said[agent]["passes_until"] - steps for agent in passing} <= set(range(0, 17))
+                for agent in passing:
+                    assert said[agent]["passes_team"] == teams[agent in sides[0]], (agent, said[agent])
+                words = in_words(server, passing[0])
+                assert (f"it keeps to the right until tick {said[passing[0]]['passes_until']}, to pass units of team "
+                        f"{said[passing[0]]['passes_team']}\n") in words, words
+        assert named and (stats()["passing"], jams()["passing"]) == (0, [])
+        assert {str(meeting(client, world, agent)) for side in sides for agent in side} == {str(NO_MEETING)}
+
+        pair = [client.call("agent.spawn", world=world, team=team, cells=[x, 21])["agents"][0]
+                for team, x in zip(teams, (15, 20))]
+        for agent, x in zip(pair, (39, 0)):
+            client.call("agent.order", world=world, agents=[agent], kind="move", goal=[x, 21])
+        steps = 0
+        while not jams()["conceding"]:
+            assert steps < 60 and stats()["conceding"] == 0
+            step(client, world)
+            steps += 1
+        assert steps > 20, steps
+        assert set(jams()["conceding"]) <= set(pair) and len(jams()["conceding"]) == stats()["conceding"]
+        agent = jams()["conceding"][0]
+        assert meeting(client, world, agent)["concedes"] and not meeting(client, world, sides[0][0])["concedes"]
+        counted = f'fogmarch_conceding_agents{{world="field"}} {stats()["conceding"]}\n'
+        end = time.monotonic() + PATIENCE
+        while counted not in server.get("/metrics")[2]:  # which is looked up once a second at most
+            assert time.monotonic() < end, counted
+            time.sleep(0.1)
+        assert "it concedes: units of other teams may push it\n" in in_words(server, agent)
+
+
+def who_goes_round_a_press():
+    """A crowd before a gap of two cells, and open ground beside the wall, as in test_bypass.c."""
+    with WebServer() as server:
+        client = server.connect()
+        rows = "\n".join("." * 40 + ("." if y < 12 or y in (26, 27) else "@") * 2 + "." * 48 for y in range(44))
+        world = client.call("world.create", name="gap", paused=True, omniscient=True, occupancy="exclusive",
+                            map=f"type octile\nheight 44\nwidth 90\nmap\n{rows}\n".encode())["world"]
+        team = client.call("team.create", world=world)["team"]
+        starts = [(12 + i % 20, 18 + i // 20) for i in range(400)]
+        agents = client.call("agent.spawn", world=world, team=team, cells=[x for at in starts for x in at])["agents"]
+        for agent, (x, y) in zip(agents, starts):
+            client.call("agent.order", world=world, agents=[agent], kind="move", goal=[x + 42, y])
+        stats = lambda: client.call("stats", world=world)["world"]  # noqa: E731
+        steps = 0
+        while stats()["bypasses"] == 0:
+            assert steps < 200 and all(meeting(client, world, agent)["via"] == [] for agent in agents[:20])
+            step(client, world)
+            steps += 1
+        told = {agent: said["via"] for agent in agents if (said := meeting(client, world, agent))["via"]}
+        assert 0 < len(told) <= stats()["bypasses"] <= 64, (len(told), stats()["bypasses"])
+        assert 2 * sum(y < 15 for x, y in told.values()) > len(told), told  # by the open ground
+        agent, (x, y) = next(iter(told.items()))
+        assert f"it goes round a press, by way of {x},{y}\n" in in_words(server, agent)
+        assert f'fogmarch_bypasses_total{{world="gap"}} {stats()["bypasses"]}\n' in server.get("/metrics")[2]
+        step(client, world, 300)
+        assert stats()["orders_ended"]["arrived"] == 400
+        assert {str(meeting(client, world, agent)) for agent in agents} == {str(NO_MEETING)}
 
 
 def replans_and_their_cause():
@@ -466,6 +569,7 @@ def planners_side_by_side():
 
 if __name__ == "__main__":
     run([orders_are_remembered, what_blocks_it, who_blocks_it, who_is_stuck, who_is_let_through, who_keeps_to_lanes,
+         who_passes_and_concedes, who_goes_round_a_press,
          replans_and_their_cause, the_most_expensive_first, who_share_a_search_are_one_row,
          the_planner_that_auto_has_chosen,
          a_followed_agent, what_a_channel_tells, another_planner, planners_side_by_side])

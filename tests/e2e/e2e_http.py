@@ -327,7 +327,7 @@ def metrics():
             <= numbers["fogmarch_client_tx_bytes_total"]
         for name in numbers:  # every name ends with its unit or says what it counts
             assert re.match(r"fogmarch_\w+(_seconds|_bytes|_ticks|_ratio|_total)(_bucket|_sum|_count)?(\{|$)|"
-                            r"fogmarch_(agents|build_info|clients|escorts|journal_failing|lanes|planners|stuck_agents|teams|workers|"
+                            r"fogmarch_(agents|build_info|clients|conceding_agents|escorts|journal_failing|lanes|passing_agents|planners|stuck_agents|teams|workers|"
                             r"worlds)(\{|$)", name), name
         duration = "fogmarch_tick_duration_seconds"
         assert numbers[duration + "_count" + label] == 30

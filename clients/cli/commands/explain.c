@@ -75,6 +75,24 @@ static void print_lanes(const msgpack_object *result)
     }
 }
 
+// Prints how it deals with units of other teams and with a press that it meets.
+static void print_meeting(const msgpack_object *result)
+{
+    char at[32];
+    uint64_t until = fm_object_uint(result, "passes_until", 0);
+    if (until != 0) {
+        printf("it keeps to the right until tick %llu, to pass units of team %llu\n",
+               (unsigned long long)until,
+               (unsigned long long)fm_object_uint(result, "passes_team", 0));
+    }
+    if (fm_object_bool(result, "concedes", false)) {
+        puts("it concedes: units of other teams may push it");
+    }
+    if (fm_object_numbers(result, "via").count == 2) {
+        printf("it goes round a press, by way of %s\n", place(result, "via", at, sizeof at));
+    }
+}
+
 // Prints whom the blocker waits for, and so on.
 static void print_chain(const msgpack_object *result)
 {
@@ -140,6 +158,7 @@ static int run_explain(fm_cli *cli)
         print_reason(result);
         print_escort(result);
         print_lanes(result);
+        print_meeting(result);
         print_chain(result);
         print_orders(fm_object_numbers(result, "orders"));
         print_replans(fm_object_numbers(result, "replans"));

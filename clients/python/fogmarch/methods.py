@@ -387,10 +387,13 @@ Stats = TypedDict('Stats', {
     # search_bytes, knowledge_bytes, known_cells (summed over teams), stuck (agents that wanted to
     # continue and did not get away for 128 ticks, where a cell holds one unit; looked for every
     # 128 ticks), escorts (agents that are let through a press of units of several sizes), lanes
-    # (passages in which two streams of a team keep to lanes), expansions_by_planner (with survey,
-    # seek and joint), replans (goal, sensed, map_change), conflicts (waited, sidestepped, pushed,
-    # swap_avoided) and escorts_ended (away: well; no_progress; out_of_time; dropped: the order
-    # ended otherwise), all four since the world was made or loaded, tick_ms, overrun_ms and
+    # (passages in which two streams keep to lanes), passing (agents that kept to the right in the
+    # last tick, to pass units of other teams), conceding (agents that let units of other teams
+    # push them in the last tick), bypasses (agents that were told another way round a press,
+    # since the world was made or loaded), expansions_by_planner (with survey, seek and joint),
+    # replans (goal, sensed, map_change), conflicts (waited, sidestepped, pushed, swap_avoided)
+    # and escorts_ended (away: well; no_progress; out_of_time; dropped: the order ended
+    # otherwise), all four since the world was made or loaded, tick_ms, overrun_ms and
     # order_to_first_move_ticks (count, p50, p99, p999, max), stages_ms (means; of these
     # `commands` is what was done for the world between ticks, which counts as the next tick's
     # time), late_ticks, skipped_ticks, degraded_ticks, ns_per_expansion, memory (bytes of the
@@ -509,6 +512,17 @@ DebugExplain = TypedDict('DebugExplain', {
     'lanes': list[int],
     # where it goes through that one: east, south, west or north; none
     'lanes_to': str,
+    # it keeps to the right of its way up to this tick, to pass units of another team that come
+    # towards it; longer if it sees more of them; 0: it does not
+    'passes_until': int,
+    # the team of those units, which it or a friend before it has seen; 0
+    'passes_team': int,
+    # it has been blocked by another team's unit for long, and let units of other teams push it in
+    # the last tick
+    'concedes': bool,
+    # x, y of the cell to which it goes first, round a press of its team on the shortest way, or
+    # empty
+    'via': list[int],
     # id, x, y of the blocker, of whom that one waits for, and so on, at most 32; the last waits for
     # nobody, or was named before: they stand in a circle
     'waits_for': list[int],
@@ -569,6 +583,10 @@ DebugJams = TypedDict('DebugJams', {
     # (how many wanted through in the last tick, to the east or south and back), directions (of
     # each lane, from the north or west: 0 ahead, 1 back)
     'lanes': list[dict[str, Any]],
+    # ids of at most 256 of those that kept to the right in the last tick, see debug.explain
+    'passing': list[int],
+    # ids of at most 256 of those that let units of other teams push them in the last tick
+    'conceding': list[int],
 })
 
 # What world.save answers.

@@ -8,6 +8,8 @@
 
 #include "core/commands/create.h"
 #include "core/crowd/crowd.h"
+#include "core/crowd/meeting.h"
+#include "core/crowd/passing.h"
 #include "core/saves/settle.h"
 #include "core/world/agent.h"
 #include "core/world/agent_marks.h"
@@ -102,6 +104,36 @@ static uint32_t count_passing(void)
         count += fm_crowd_mover(stage.world, slot)->passing > 0;
     }
     return count;
+}
+
+// What those who ask are told agrees with what units do.
+static void who_passes_is_told(void **state)
+{
+    (void)state;
+    static fm_meetings met;
+    begin("auto", true, 2, 0);
+    uint32_t most = 0;
+    for (uint32_t tick = 0; tick < TICKS_MAX && stage.ended_count < 2 * EACH; tick++) {
+        crowd_tick(&stage, NULL);
+        fm_world_list_meetings(stage.world, &met);
+        uint32_t told = 0;
+        for (uint32_t i = 0; i < 2 * EACH; i++) {
+            fm_meeting meeting = fm_world_meeting_of(stage.world, stage.units[i]);
+            bool is_told = meeting.passes_until != 0;
+            uint32_t own = fm_world_find(stage.world, stage.units[i])->team;
+            told += is_told;
+            assert_int_equal(meeting.passes_team, is_told ? 3 - own : 0);
+            assert_true(meeting.passes_until <= fm_world_tick(stage.world) + FM_PASSING_TICKS);
+        }
+        assert_int_equal(met.passing_count, fm_min(told, FM_MEETINGS_MAX));
+        uint32_t counted = fm_world_counted(stage.world)->passing;
+        assert_true(told <= counted); // those whose orders end in this tick count
+        most = counted > most ? counted : most;
+    }
+    print_message("at most %u pass at a time\n", most);
+    assert_true(most > 40);
+    assert_int_equal(fm_world_counted(stage.world)->passing, 0);
+    crowd_fini(&stage);
 }
 
 // Friends push each other, and nobody has to keep to the right.
@@ -199,14 +231,16 @@ static void a_saved_world_goes_on_alike(void **state)
     for (uint32_t tick = 0; tick < 40; tick++) {
         crowd_tick(&stage, NULL);
     }
-    assert_true(count_passing() > 20);
+    assert_true(count_passing() > 20 && fm_world_counted(stage.world)->passing > 20);
     fm_world_settle(stage.world);
+    assert_int_equal(fm_world_counted(stage.world)->passing, 0);
     fm_world *copy = crowd_copy(&stage);
     for (uint32_t tick = 0; tick < TICKS_MAX && stage.ended_count < 2 * EACH; tick++) {
         fm_tick_report report;
         crowd_tick(&stage, NULL);
         fm_tick_run(copy, NULL, 1u << 30, NULL, &report);
         assert_int_equal(fm_world_digest(stage.world), report.record.digest);
+        assert_int_equal(fm_world_counted(stage.world)->passing, fm_world_counted(copy)->passing);
     }
     assert_int_equal(stage.ended[FM_END_ARRIVED], 2 * EACH);
     fm_world_destroy(copy);
@@ -219,7 +253,7 @@ int main(void)
         cmocka_unit_test(teams_pass_in_a_gate),        cmocka_unit_test(teams_pass_in_a_field),
         cmocka_unit_test(friends_do_not_pass),         cmocka_unit_test(patience_counts_on),
         cmocka_unit_test(who_passes_does_not_swap),    cmocka_unit_test(workers_decide_the_same),
-        cmocka_unit_test(a_saved_world_goes_on_alike),
+        cmocka_unit_test(a_saved_world_goes_on_alike), cmocka_unit_test(who_passes_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

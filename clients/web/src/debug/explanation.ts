@@ -24,6 +24,13 @@ function replanWords(entry: Record<string, unknown>): string {
   return `tick ${entry["tick"]}: ${cause}, ${count(Number(entry["expansions"]))} expansions`;
 }
 
+function meetingWords({ passes_until, passes_team, concedes, via }: Explained): string {
+  return (passes_until === 0 ? ""
+    : `; it keeps to the right until tick ${passes_until}, to pass units of team ${passes_team}`) +
+    (concedes ? "; it concedes: units of other teams may push it" : "") +
+    (via.length === 2 ? `; it goes round a press, by way of ${via.join(", ")}` : "");
+}
+
 export class Explanation {
   readonly last = make("p", { id: "last-replan" });
   readonly lists = make("div", { id: "explanation", role: "status" });
@@ -81,8 +88,8 @@ export class Explanation {
     }
   }
 
-  private show({ why, blocker, blocked_at, waits_ticks, stuck, help, escort, lanes, lanes_to, orders,
-                 replans }: Explained): void {
+  private show(explained: Explained): void {
+    const { why, blocker, blocked_at, waits_ticks, stuck, help, escort, lanes, lanes_to, orders, replans } = explained;
     const newest = replans[0];
     this.last.textContent = newest === undefined ? "It has not replanned lately."
       : `Replanned last in ${replanWords(newest)}.`;
@@ -96,7 +103,7 @@ export class Explanation {
     const kept = lanes.length === 4
       ? `; it keeps to the lanes of the passage at ${lanes[0]}, ${lanes[1]}, to the ${lanes_to}` : "";
     this.lists.replaceChildren(
-      make("p", {}, `${why}${who}${where}${since}${stuck ? "; it is stuck" : ""}${HELP[help] ?? ""}${whom}${kept}`),
+      make("p", {}, `${why}${who}${where}${since}${stuck ? "; it is stuck" : ""}${HELP[help] ?? ""}${whom}${kept}${meetingWords(explained)}`),
       make("ol", { "aria-label": "its orders" }, ...orders.slice(0, ENTRIES_SHOWN).map((entry) =>
         make("li", {}, `tick ${entry["tick"]}: ${entry["order"]} ${entry["event"]}, ` +
                        `${entry["kind"] ?? entry["reason"]}`))),

@@ -2,7 +2,8 @@
 // selected agent the whole chain, also in words, by debug.explain. On request also for all waiting agents
 // in sight, and by debug.jams for all stuck agents of the map, with rings around them. Then those that are let
 // through a press have a ring of another colour, an arrow to their next place, and lines to those who stand for
-// them. Passages where two streams keep to lanes have a frame, and an arrow on each lane.
+// them. Passages where two streams keep to lanes have a frame, and an arrow on each lane. Who keeps to the right to
+// pass units of another team has a square, and who lets these push it a diamond.
 
 import { Graphics } from "pixi.js";
 import { AGENT_STATES, type Client, type Mirror } from "fogmarch";
@@ -37,9 +38,11 @@ interface Everybody {
   readonly stuck: readonly number[];
   readonly escorts: readonly Escort[];
   readonly lanes: readonly Lanes[];
+  readonly passing: readonly number[];
+  readonly conceding: readonly number[];
 }
 
-const NOBODY: Everybody = { stuck: [], escorts: [], lanes: [] };
+const NOBODY: Everybody = { stuck: [], escorts: [], lanes: [], passing: [], conceding: [] };
 
 export class Waits {
   readonly panel: HTMLElement;
@@ -93,6 +96,11 @@ export class Waits {
     return this.shown.lanes.map(({ passage }) => passage);
   }
 
+  /** Agents that keep to the right to pass others, and those that let others push them, as last drawn. */
+  get foundMeetings(): [readonly number[], readonly number[]] {
+    return [this.shown.passing, this.shown.conceding];
+  }
+
   /** Called every frame. */
   draw(): void {
     this.arrows.clear();
@@ -103,6 +111,9 @@ export class Waits {
     this.drawWaits(view);
     this.drawEscorts(view);
     this.drawLanes();
+    this.drawMarks(view, this.shown.passing, 0x6a3d9a, ({ x, y }, r) => this.arrows.rect(x - r, y - r, 2 * r, 2 * r));
+    this.drawMarks(view, this.shown.conceding, 0x000000, ({ x, y }, r) =>
+      this.arrows.poly([x, y - r, x + r, y, x, y + r, x - r, y]));
   }
 
   private drawWaits(view: Mirror): void {
@@ -155,6 +166,18 @@ export class Waits {
       }
     }
     this.arrows.stroke({ width: Math.max(0.08, 1.5 * pixel), color: 0x009e73 });
+  }
+
+  private drawMarks(view: Mirror, agents: readonly number[], color: number,
+                    draw: (at: Place, radius: number) => void): void {
+    const pixel = 1 / this.map.zoom;
+    for (const agent of agents) {
+      const place = view.placeOf(agent);
+      if (place !== undefined) {
+        draw(this.map.agents.positionOf(view, place), Math.max(0.5, 6 * pixel));
+      }
+    }
+    this.arrows.stroke({ width: Math.max(0.1, 1.5 * pixel), color });
   }
 
   private drawLanes(): void {
@@ -214,7 +237,8 @@ export class Waits {
   // The ids of stuck agents, the escorts, and lanes that are kept to; notes for whom they and the agents in sight
   // wait.
   private async everybody(pairs: Map<number, number>): Promise<Everybody> {
-    const { stuck, groups, agents, escorts, lanes } = await this.client.call("debug.jams", { world: this.world });
+    const found = await this.client.call("debug.jams", { world: this.world });
+    const { stuck, groups, agents, escorts, lanes, passing, conceding } = found;
     const list = agents as unknown as { agent: number; blocker: number }[];
     list.filter(({ blocker }) => blocker !== 0).forEach(({ agent, blocker }) => pairs.set(agent, blocker));
     for (const agent of this.waitingInSight()) {
@@ -235,8 +259,14 @@ export class Waits {
     if (open.length > 0) {
       this.jams += `, ${count(open.length)} ${open.length === 1 ? "passage has" : "passages have"} lanes (yellow)`;
     }
+    if (passing.length > 0) {
+      this.jams += `, ${count(passing.length)} ${passing.length === 1 ? "keeps" : "keep"} to the right (violet)`;
+    }
+    if (conceding.length > 0) {
+      this.jams += `, ${count(conceding.length)} ${conceding.length === 1 ? "concedes" : "concede"} (black)`;
+    }
     return { stuck: list.map(({ agent }) => agent).sort((a, b) => a - b), escorts: escorts as unknown as Escort[],
-             lanes: open };
+             lanes: open, passing, conceding };
   }
 
   private waitingInSight(): number[] {
