@@ -21,7 +21,7 @@ function replanWords(entry: Record<string, unknown>): string {
   const changed = Number(entry["changed"]);
   const cause = changed === 0 ? "nothing it knew had changed"
     : `${count(changed)} ${changed === 1 ? "cell" : "cells"} changed${where}`;
-  return `tick ${entry["tick"]}: ${cause}, ${count(Number(entry["expansions"]))} expansions`;
+  return `tick ${entry["tick"]}: ${cause}; ${count(Number(entry["expansions"]))} expansions`;
 }
 
 function meetingWords({ passes_until, passes_team, concedes, via }: Explained): string {
@@ -29,6 +29,14 @@ function meetingWords({ passes_until, passes_team, concedes, via }: Explained): 
     : `; it keeps to the right until tick ${passes_until}, to pass units of team ${passes_team}`) +
     (concedes ? "; it concedes: units of other teams may push it" : "") +
     (via.length === 2 ? `; it goes round a press, by way of ${via.join(", ")}` : "");
+}
+
+// A list with its title; nothing where it is empty.
+function listOf(title: string, entries: readonly string[]): HTMLElement[] {
+  return entries.length === 0 ? [] : [
+    make("h3", {}, title),
+    make("ul", {}, ...entries.slice(0, ENTRIES_SHOWN).map((entry) => make("li", {}, entry))),
+  ];
 }
 
 export class Explanation {
@@ -103,11 +111,10 @@ export class Explanation {
     const kept = lanes.length === 4
       ? `; it keeps to the lanes of the passage at ${lanes[0]}, ${lanes[1]}, to the ${lanes_to}` : "";
     this.lists.replaceChildren(
-      make("p", {}, `${why}${who}${where}${since}${stuck ? "; it is stuck" : ""}${HELP[help] ?? ""}${whom}${kept}${meetingWords(explained)}`),
-      make("ol", { "aria-label": "its orders" }, ...orders.slice(0, ENTRIES_SHOWN).map((entry) =>
-        make("li", {}, `tick ${entry["tick"]}: ${entry["order"]} ${entry["event"]}, ` +
-                       `${entry["kind"] ?? entry["reason"]}`))),
-      make("ol", { "aria-label": "its replans" }, ...replans.slice(0, ENTRIES_SHOWN).map((entry) =>
-        make("li", {}, replanWords(entry)))));
+      make("p", {}, `${why}${who}${where}${since}${stuck ? "; it is stuck" : ""}${HELP[help] ?? ""}${whom}${kept}` +
+                    meetingWords(explained)),
+      ...listOf("Its orders, newest first", orders.map((entry) =>
+        `tick ${entry["tick"]}: order ${entry["order"]} ${entry["event"]}, ${entry["kind"] ?? entry["reason"]}`)),
+      ...listOf("What made it search again, newest first", replans.map(replanWords)));
   }
 }
