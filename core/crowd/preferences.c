@@ -17,8 +17,11 @@
 #define BOLD_TICKS       256u
 #define YIELD_AFTER      10u
 #define ASIDE_AFTER      8u   // ticks
-#define CONCEDE_AFTER    20u  // ticks
+#define CONCEDE_AFTER    8u   // ticks, of one cell
+#define CONCEDE_LARGE    20u  // of more
 #define CONCEDE_BY_LANES 128u // around open lanes
+#define RIGHT_AFTER      16u
+#define RIGHT_TICKS      64u
 #define YIELD_TICKS      16u
 #define YIELD_SPELLS     5u
 
@@ -131,7 +134,9 @@ static bool meets_others(const fm_world *world, const struct fm_agent *agent, ui
 // way. Not where a rule says that armies that block each other give up.
 static bool may_concede(const fm_world *world, const struct fm_agent *agent)
 {
-    return agent->order.id != 0 && agent->hindered >= 2 * CONCEDE_AFTER &&
+    uint32_t size = world->rules.classes[agent->class_index].size;
+    uint32_t ticks = size == 1 ? CONCEDE_AFTER : CONCEDE_LARGE;
+    return agent->order.id != 0 && agent->hindered >= 2 * ticks &&
            world->rules.blocked_ticks == 0 &&
            (agent->hindered >= 2 * CONCEDE_BY_LANES || !fm_lanes_are_near(world, agent));
 }
@@ -163,6 +168,14 @@ static uint64_t preferences_under_way(const fm_world *world, const struct fm_age
         distances[FM_DIRECTION_COUNT] += fm_world_truth(world, agent->class_index)->step[0] - 1;
     }
     return list_by_distance(world, agent, distances, moves, next, least_gain);
+}
+
+// Whether one that passes keeps to the right. Of those that have been blocked for long half do, in
+// turns: others wait in pockets of the right-hand wall until nobody comes any more.
+static bool keeps_right(const fm_world *world, const struct fm_agent *agent)
+{
+    uint64_t lot = fm_mix64(fm_agent_own_name(agent).index1);
+    return agent->hindered < 2 * RIGHT_AFTER || (world->tick / RIGHT_TICKS + lot) % 2 != 0;
 }
 
 // Whether a unit that passes must not step into a cell: who stands on a lane of the others may step
@@ -356,7 +369,7 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
     uint8_t size = world->rules.classes[agent->class_index].size;
     bool is_idle = agent->order.id == 0, is_away = fm_agent_is_away(agent);
     bool makes_way = under_way && yields(world, agent);
-    uint8_t passing = mover->passes_on;
+    uint8_t passing = keeps_right(world, agent) ? mover->passes_on : 0;
     uint32_t lane = under_way ? lanes_of(world, agent, planner, mover->lane) : 0;
     // Who has been under way for long does not keep to lanes in some ticks.
     bool keeps = under_way && !is_idle && ready && is_bold(world, agent);

@@ -96,8 +96,8 @@ def who_is_stuck():
             client.call("agent.order", world=world, agents=[agent], kind="move", goal=goal)
         step(client, world, 100)
         jams = client.call("debug.jams", world=world)
-        assert jams == {"stuck": 0, "groups": 0, "agents": [], "escorts": [], "lanes": [], "conceding": [],
-                        "passing": agents}, jams
+        assert set(jams.pop("passing")) <= set(agents), jams
+        assert jams == {"stuck": 0, "groups": 0, "agents": [], "escorts": [], "lanes": [], "conceding": []}, jams
         step(client, world, 100)
         jams = client.call("debug.jams", world=world)
         assert (jams["stuck"], jams["groups"]) == (2, 1), jams

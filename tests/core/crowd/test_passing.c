@@ -84,7 +84,7 @@ static void teams_pass_in_a_gate(void **state)
 {
     (void)state;
     all_get_there("auto", true, 0, 200);
-    all_get_there("auto", true, 5, 200);
+    all_get_there("auto", true, 5, 165);
     all_get_there("auto", true, 1, 200);
     all_get_there("dstar-lite", true, 0, 200);
 }

@@ -70,7 +70,8 @@ static void a_large_one_follows_others(void **state)
     crowd_fini(&stage);
 }
 
-// Where they meet head on nobody is pushed, and nobody counts on a place that is not left.
+// Where they meet head on nobody is pushed for some ticks, and nobody counts on a place that is not
+// left.
 static void teams_that_meet_stand(void **state)
 {
     (void)state;
@@ -84,7 +85,7 @@ static void teams_that_meet_stand(void **state)
         crowd_order(&stage, right, fm_cell_at(CORRIDOR - 1, 1), FM_UNREACHABLE_NEAREST);
         crowd_order(&stage, left, fm_cell_at(0, 1), FM_UNREACHABLE_NEAREST);
     }
-    crowd_run(&stage, 2 * EACH, 20);
+    crowd_run(&stage, 2 * EACH, 8);
     for (uint32_t i = 0; i < EACH; i++) {
         assert_int_equal(crowd_cell(&stage, 2 * i), fm_cell_at(9 - i, 1));
         assert_int_equal(crowd_cell(&stage, 2 * i + 1), fm_cell_at(10 + i, 1));
@@ -154,7 +155,8 @@ static void spawn_side(uint32_t team, uint32_t size, uint32_t count, bool is_rig
 }
 
 // Two armies face to face, from one edge of the field to the other: who is blocked by the other
-// team for some time lets it push. Of most of these nobody arrived; all gave up.
+// team for some time lets it push. Of most of these nobody arrived; all gave up. Rows beside them
+// stay free: who comes last would be shut in behind those that have arrived.
 static void armies_that_meet_pass(void **state)
 {
     (void)state;
@@ -171,13 +173,15 @@ static void armies_that_meet_pass(void **state)
     };
     enum {
         WIDTH = 60,
-        PASSAGE = 10 // cells long
+        PASSAGE = 10, // cells long
+        BESIDE = 4    // rows
     };
     for (uint32_t i = 0; i < FM_COUNT_OF(cases); i++) {
         fm_world_rules rules = crowd_rules_of_sizes();
         fm_grid *grid;
         uint32_t height = cases[i].height, gap = cases[i].gap, total = 0;
-        assert_int_equal(fm_grid_create(WIDTH, height, &fm_memory_libc, &grid), FM_OK);
+        uint32_t top = gap == 0 ? BESIDE : 0;
+        assert_int_equal(fm_grid_create(WIDTH, height + 2 * top, &fm_memory_libc, &grid), FM_OK);
         for (uint32_t j = 0; gap > 0 && j < PASSAGE * height; j++) {
             uint32_t y = j / PASSAGE;
             if (y < (height - gap) / 2 || y >= (height - gap) / 2 + gap) {
@@ -188,7 +192,7 @@ static void armies_that_meet_pass(void **state)
         crowd_init(&stage, &rules, grid);
         for (uint32_t side = 0; side < 2; side++) {
             spawn_side(crowd_team(&stage), cases[i].sizes[side], cases[i].counts[side], side == 1,
-                       0, height);
+                       top, height);
             total += cases[i].counts[side];
         }
         uint32_t ticks = crowd_run(&stage, total, 3 * cases[i].ticks_max);
