@@ -17,7 +17,7 @@
 #define BOLD_TICKS       256u
 #define YIELD_AFTER      10u
 #define ASIDE_AFTER      8u   // ticks
-#define CONCEDE_AFTER    8u   // ticks, of one cell
+#define CONCEDE_AFTER    4u   // ticks, of one cell
 #define CONCEDE_LARGE    20u  // of more
 #define CONCEDE_BY_LANES 128u // around open lanes
 #define RIGHT_AFTER      16u

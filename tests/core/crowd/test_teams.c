@@ -85,7 +85,7 @@ static void teams_that_meet_stand(void **state)
         crowd_order(&stage, right, fm_cell_at(CORRIDOR - 1, 1), FM_UNREACHABLE_NEAREST);
         crowd_order(&stage, left, fm_cell_at(0, 1), FM_UNREACHABLE_NEAREST);
     }
-    crowd_run(&stage, 2 * EACH, 8);
+    crowd_run(&stage, 2 * EACH, 4);
     for (uint32_t i = 0; i < EACH; i++) {
         assert_int_equal(crowd_cell(&stage, 2 * i), fm_cell_at(9 - i, 1));
         assert_int_equal(crowd_cell(&stage, 2 * i + 1), fm_cell_at(10 + i, 1));
