@@ -353,6 +353,11 @@ const char *fm_options_token_file_warning(const fm_config *config)
                                             : NULL;
 }
 
+bool fm_options_token_file_is_passed_over(const fm_config *config)
+{
+    return config->token_file[0] != '\0' && !config->grants_from_file;
+}
+
 static void check_certificate(struct options *options)
 {
     const fm_config *config = &options->config;
@@ -398,6 +403,12 @@ static void check_files(struct options *options)
     if (warning != NULL) {
         fprintf(options->errors, "fogmarchd: warning: token_file %s: %s\n",
                 options->config.token_file, warning);
+    }
+    if (fm_options_token_file_is_passed_over(&options->config)) {
+        fprintf(options->errors,
+                "fogmarchd: warning: token_file %s: is not read: FOGMARCH_TOKEN or FOGMARCH_TOKENS "
+                "in the environment takes its place\n",
+                options->config.token_file);
     }
 }
 

@@ -33,3 +33,7 @@ FM_CHECKED fm_status fm_options_check_relay(const fm_config *config, char *error
 
 /// What is wrong with the rights of the token file: a static text; NULL: nothing.
 const char *fm_options_token_file_warning(const fm_config *config);
+
+/// Whether there is a token file that is not read, since a variable takes its place: clients know
+/// FOGMARCH_TOKEN too, so it may have been meant for them.
+bool fm_options_token_file_is_passed_over(const fm_config *config);

@@ -231,6 +231,10 @@ static void warn_of_token_file(const fm_config *config)
         fm_log(FM_LOG_WARNING, "token file is open to others",
                fm_log_text("file", config->token_file), fm_log_text("reason", warning));
     }
+    if (fm_options_token_file_is_passed_over(config)) {
+        fm_log(FM_LOG_WARNING, "token file is not read", fm_log_text("file", config->token_file),
+               fm_log_text("reason", "FOGMARCH_TOKEN or FOGMARCH_TOKENS takes its place"));
+    }
 }
 
 static void take_settings(struct server *server, const fm_config *fresh)

@@ -607,6 +607,17 @@ static void test_token_file(void **state)
     outcome = run(arguments, environment);
     check_only_admin(&outcome.config, "0123456789abcdef");
     outcome_fini(&outcome);
+    const char *check[] = {flag, "--check-config", NULL}, *nothing[] = {NULL};
+    outcome = run(check, environment);
+    snprintf(expected, sizeof expected,
+             "fogmarchd: warning: token_file %s: is not read: FOGMARCH_TOKEN or FOGMARCH_TOKENS in "
+             "the environment takes its place\n",
+             token_path);
+    assert_string_equal(outcome.errors, expected);
+    outcome_fini(&outcome);
+    outcome = run(check, nothing);
+    assert_null(strstr(outcome.errors, "is not read"));
+    outcome_fini(&outcome);
 
     char path[PATH_SIZE + 8];
     snprintf(path, sizeof path, "%s.bad", token_path);
