@@ -248,6 +248,11 @@ def wrong_calls_are_refused(path, folder):
     with open(empty, "wb"):
         pass
     refused("empty: is no journal of fogmarch, or the copy of one that is in use", "verify", empty)
+    first_page = os.path.join(folder, "first_page")  # ... or hold what SQLite writes first: in its mode WAL, no tables
+    database = sqlite3.connect(first_page)
+    database.execute("PRAGMA journal_mode=WAL")
+    database.close()
+    refused("first_page: is no journal of fogmarch, or the copy of one that is in use", "verify", first_page)
     cut = os.path.join(folder, "cut")
     with open(path, "rb") as source, open(cut, "wb") as file:
         file.write(source.read()[:9000])
