@@ -192,7 +192,7 @@ class CliTest(unittest.TestCase):
         self.refuse(2, "'x' is not a whole number", "ping", "--count", "x")
         self.refuse(2, "ADDRESS:PORT", "ping", "--connect", "nowhere")
         self.refuse(2, "one of --map FILE and --generate KIND", "create", "w")
-        self.refuse(2, "one of --map FILE and --generate KIND", "create", "w", "--map", "m", "--generate", "open")
+        self.refuse(2, "a world has one map", "create", "w", "--map", "m", "--generate", "open")
         self.refuse(2, "--team N is needed", "spawn", "--count", 3)
         self.refuse(2, "one of --at X,Y and --count N", "spawn", "--team", 1)
         self.refuse(2, "there is no order 'dance'", "order", "dance", "1")
@@ -410,6 +410,17 @@ class CliTest(unittest.TestCase):
         self.refuse(2, "--by: 'colour' is not one of", "top", "--by", "colour")
         self.refuse(2, "is not an agent's id", "explain", "bob")
 
+    def test_cells_of_a_search_are_listed_row_by_row(self):
+        self.cli("create", "wide", "--generate", "open", "--width", 40, "--height", 40, "--paused", "--omniscient")
+        self.cli("team")
+        self.cli("spawn", "--team", 1, "--at", "2,2", "--planner", "dstar-lite")
+        self.cli("order", "move", "37,37", 1)
+        self.cli("step", "-n", 2)
+        text = self.cli("inspect", 1, "--rect", "0,0,40,40")
+        cells = [(int(y), int(x)) for x, y in re.findall(r"(?m)^ *(\d+),(\d+)  (?:open|closed| )", text)]
+        self.assertGreater(len({x // 16 for _, x in cells}), 1)  # several pages
+        self.assertEqual(cells, sorted(cells))
+
     def test_snapshot(self):
         self.small_world()
         self.cli("spawn", "--team", 1, "--at", "0,0", "--at", "0,4")
@@ -540,6 +551,12 @@ class CliTest(unittest.TestCase):
         self.refuse(1, "blocked_cell", "spawn", "--team", 1, "--at", "1,1")
         self.refuse(1, "off_grid", "spawn", "--team", 1, "--at", "10,0")
         self.assertEqual(self.json("info")["agents"], 0)
+
+    def test_agents_named_twice_are_given_one_order(self):
+        self.small_world()
+        self.cli("spawn", "--team", 1, "--at", "0,0", "--at", "1,0", "--at", "2,0")
+        self.assertIn("3 agents move", self.cli("order", "move", "9,0", "2,1-2", "3,3", "--team", 1))
+        self.assertEqual(self.json("order", "hold", "2-3", "--team", 1)["count"], 3)
 
     def test_spawn_picks_free_cells(self):
         self.small_world()

@@ -119,3 +119,40 @@ bool fm_parse_ids(const char *text, fm_id_list *list)
         }
     }
 }
+
+struct place {
+    uint64_t id;
+    uint32_t index;
+};
+
+static int by_id_then_index(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    return a->id != b->id ? (a->id < b->id ? -1 : 1)
+                          : (a->index > b->index) - (a->index < b->index);
+}
+
+bool fm_id_list_drop_doubles(fm_id_list *list)
+{
+    struct place *places = malloc((list->count + 1u) * sizeof *places);
+    bool *is_double = calloc(list->count + 1u, sizeof *is_double);
+    if (places != NULL && is_double != NULL) {
+        for (uint32_t i = 0; i < list->count; i++) {
+            places[i] = (struct place){list->ids[i], i};
+        }
+        qsort(places, list->count, sizeof *places, by_id_then_index);
+        for (uint32_t i = 1; i < list->count; i++) {
+            is_double[places[i].index] = places[i].id == places[i - 1].id;
+        }
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < list->count; i++) {
+            list->ids[kept] = list->ids[i];
+            kept += is_double[i] ? 0 : 1;
+        }
+        list->count = kept;
+    }
+    bool is_done = places != NULL && is_double != NULL;
+    free(places);
+    free(is_double);
+    return is_done;
+}

@@ -31,3 +31,6 @@ bool fm_id_list_add(fm_id_list *list, uint64_t id);
 
 /// Appends what "1-20,33,40-41" names. @return false when it is not such a list, or is too long
 bool fm_parse_ids(const char *text, fm_id_list *list);
+
+/// Leaves each id once, where it stood first. @return false when out of memory
+bool fm_id_list_drop_doubles(fm_id_list *list);

@@ -46,6 +46,9 @@ fm_id_list fm_cli_read_agents(fm_cli *cli, uint64_t world, int first)
                    (unsigned long long)world, strcmp(team, "all") == 0 ? "" : " of team ",
                    strcmp(team, "all") == 0 ? "" : team);
     }
+    if (!fm_id_list_drop_doubles(&list)) { // 1-9 --team 1
+        fm_cli_die(cli, "out of memory");
+    }
     return list;
 }
 

@@ -51,8 +51,8 @@ extern const fm_cli_command fm_cli_tokens;      // token_commands.c
 extern const fm_cli_command fm_cli_play;        // play.c
 extern const fm_cli_command fm_cli_map;         // map_files.c
 
-/// The agents named by arguments from `first` on and by --team, at least one, or dies. The caller
-/// frees `ids`. agent_commands.c
+/// The agents named by arguments from `first` on and by --team, each once, at least one, or dies.
+/// The caller frees `ids`. agent_commands.c
 fm_id_list fm_cli_read_agents(fm_cli *cli, uint64_t world, int first);
 
 /// Reads a map file of any format, or dies. The caller destroys it.

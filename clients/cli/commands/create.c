@@ -64,7 +64,10 @@ static void upload_map(fm_cli *cli, const fm_grid *grid)
 static int run_create(fm_cli *cli)
 {
     const char *map = fm_cli_value(cli, "map");
-    if ((map == NULL) == (fm_cli_value(cli, "generate") == NULL)) {
+    if (map != NULL && fm_cli_value(cli, "generate") != NULL) {
+        fm_cli_usage_error(cli, "--map and --generate: a world has one map");
+    }
+    if (map == NULL && fm_cli_value(cli, "generate") == NULL) {
         fm_cli_usage_error(cli, "one of --map FILE and --generate KIND is needed");
     }
     fm_grid *grid = map == NULL ? NULL : fm_cli_load_map(cli, map);

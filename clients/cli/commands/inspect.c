@@ -7,6 +7,7 @@
 #include "clients/cli/base/report.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PATH_SHOWN_MAX 12u // cells
@@ -87,29 +88,59 @@ static void print_agent(const msgpack_object *result)
            fm_report_grouped(fm_object_uint(result, "replans", 0)));
 }
 
-// x, y, flags, g, h, rhs of each cell; a cost of 2^30 - 1 means none.
-static void print_search(fm_numbers search)
+struct searched_cell {
+    uint64_t x, y, flags;
+    uint64_t costs[3]; // g, h, rhs; 2^30 - 1: none
+};
+
+#define SEARCHED_CELL_NUMBERS 6u
+
+static int by_row(const void *left, const void *right)
 {
-    if (search.count < 6) {
+    const struct searched_cell *a = left, *b = right;
+    return a->y != b->y ? (a->y < b->y ? -1 : 1) : (a->x > b->x) - (a->x < b->x);
+}
+
+static void print_searched_cell(const struct searched_cell *cell)
+{
+    char place[24];
+    snprintf(place, sizeof place, "%llu,%llu", (unsigned long long)cell->x,
+             (unsigned long long)cell->y);
+    printf("%9s  %-4s %-6s", place, cell->flags & 1 ? "open" : "", cell->flags & 2 ? "closed" : "");
+    for (uint32_t i = 0; i < 3; i++) {
+        if (cell->costs[i] >= FM_COST_INFINITE) {
+            printf(" %10s", "-");
+        } else {
+            printf(" %10llu", (unsigned long long)cell->costs[i]);
+        }
+    }
+    putchar('\n');
+}
+
+// The server sends cells page by page; people read row by row.
+static void print_search(fm_cli *cli, fm_numbers search)
+{
+    uint32_t count = search.count / SEARCHED_CELL_NUMBERS;
+    if (count == 0) {
         return;
     }
-    printf("\n%9s  %-11s %10s %10s %10s\n", "CELL", "LISTS", "G", "H", "RHS");
-    for (uint32_t i = 0; i + 5 < search.count; i += 6) {
-        uint64_t flags = fm_numbers_at(search, i + 2);
-        char cell[24];
-        snprintf(cell, sizeof cell, "%llu,%llu", (unsigned long long)fm_numbers_at(search, i),
-                 (unsigned long long)fm_numbers_at(search, i + 1));
-        printf("%9s  %-4s %-6s", cell, flags & 1 ? "open" : "", flags & 2 ? "closed" : "");
-        for (uint32_t k = 3; k < 6; k++) {
-            uint64_t cost = fm_numbers_at(search, i + k);
-            if (cost >= FM_COST_INFINITE) {
-                printf(" %10s", "-");
-            } else {
-                printf(" %10llu", (unsigned long long)cost);
-            }
-        }
-        putchar('\n');
+    struct searched_cell *cells = fm_cli_need(cli, calloc(count, sizeof *cells));
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = i * SEARCHED_CELL_NUMBERS;
+        cells[i] = (struct searched_cell){
+            fm_numbers_at(search, at),
+            fm_numbers_at(search, at + 1),
+            fm_numbers_at(search, at + 2),
+            {fm_numbers_at(search, at + 3), fm_numbers_at(search, at + 4),
+             fm_numbers_at(search, at + 5)},
+        };
     }
+    qsort(cells, count, sizeof *cells, by_row);
+    printf("\n%9s  %-11s %10s %10s %10s\n", "CELL", "LISTS", "G", "H", "RHS");
+    for (uint32_t i = 0; i < count; i++) {
+        print_searched_cell(&cells[i]);
+    }
+    free(cells);
 }
 
 static int run_inspect(fm_cli *cli)
@@ -134,7 +165,7 @@ static int run_inspect(fm_cli *cli)
     const msgpack_object *result = fm_cli_call(cli, FM_METHOD_DEBUG_INSPECT);
     if (!fm_cli_print_json(cli, result)) {
         print_agent(result);
-        print_search(fm_object_numbers(result, "search"));
+        print_search(cli, fm_object_numbers(result, "search"));
     }
     return 0;
 }

@@ -283,6 +283,29 @@ static void print_count_row(const char *name, uint64_t recorded, uint64_t forked
     print_row(name, fm_report_grouped(recorded), fm_report_grouped(forked));
 }
 
+// Of orders that arrived: nothing where none did.
+static void print_arrival_row(const char *name, const struct fork *fork, const uint64_t values[2])
+{
+    const char *texts[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        texts[i] = fork->sides[i].arrival_count == 0 ? "-" : fm_report_grouped(values[i]);
+    }
+    print_row(name, texts[0], texts[1]);
+}
+
+static void print_arrivals(const struct fork *fork)
+{
+    const struct side *a = &fork->sides[0], *b = &fork->sides[1];
+    const uint64_t p50[2] = {quantile(a->arrivals, a->arrival_count, 500),
+                             quantile(b->arrivals, b->arrival_count, 500)};
+    const uint64_t p99[2] = {quantile(a->arrivals, a->arrival_count, 990),
+                             quantile(b->arrivals, b->arrival_count, 990)};
+    const uint64_t last[2] = {a->last_arrival, b->last_arrival};
+    print_arrival_row("ticks to arrive, p50", fork, p50);
+    print_arrival_row("ticks to arrive, p99", fork, p99);
+    print_arrival_row("last arrival in tick", fork, last);
+}
+
 static double waiting_percent(const struct side *side)
 {
     return side->agent_ticks == 0 ? 0
@@ -307,11 +330,7 @@ static void print_table(const struct fork *fork)
             print_count_row(name, a->ended[i], b->ended[i]);
         }
     }
-    print_count_row("ticks to arrive, p50", quantile(a->arrivals, a->arrival_count, 500),
-                    quantile(b->arrivals, b->arrival_count, 500));
-    print_count_row("ticks to arrive, p99", quantile(a->arrivals, a->arrival_count, 990),
-                    quantile(b->arrivals, b->arrival_count, 990));
-    print_count_row("last arrival in tick", a->last_arrival, b->last_arrival);
+    print_arrivals(fork);
     print_count_row("moves", a->moves, b->moves);
     print_count_row("expansions", a->expansions, b->expansions);
     print_real_row("ms per tick here, p50", tick_ms(a, 500), tick_ms(b, 500));

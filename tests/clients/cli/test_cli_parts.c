@@ -70,6 +70,11 @@ static void test_lists_of_ids(void **state)
     static const uint64_t wanted[] = {7, 1, 2, 3, 9, 4294967297, 4294967298};
     assert_int_equal(list.count, FM_COUNT_OF(wanted));
     assert_memory_equal(list.ids, wanted, sizeof wanted);
+    assert_true(fm_parse_ids("3,8,8,7", &list));
+    assert_true(fm_id_list_drop_doubles(&list));
+    static const uint64_t once[] = {7, 1, 2, 3, 9, 4294967297, 4294967298, 8};
+    assert_int_equal(list.count, FM_COUNT_OF(once));
+    assert_memory_equal(list.ids, once, sizeof once);
     static const char *const wrong[] = {
         "",   ",",    "1,", ",1",  "3-1",   "1-",
         "-1", "1--2", "a",  "1 2", "1-2-3", "1-9007199254740991"}; // more than the greatest id
