@@ -8,9 +8,9 @@
 #include "server/base/config_file.h"
 
 #include "core/base/edit_distance.h"
+#include "server/base/settings_read.h"
 
 #include <cyaml/cyaml.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <yaml.h>
@@ -71,24 +71,18 @@ struct file {
 
 static fm_status read_bytes(struct file *file)
 {
-    FILE *stream = fopen(file->path, "rb");
     file->bytes = malloc(FILE_SIZE_MAX + 1);
-    if (stream != NULL && file->bytes != NULL) {
-        file->size = fread(file->bytes, 1, FILE_SIZE_MAX + 1, stream);
-    }
-    bool is_read = stream != NULL && file->bytes != NULL && !ferror(stream);
-    if (!is_read) {
-        snprintf(file->error, FM_CONFIG_ERROR_SIZE, "%.300s: %s", file->path, strerror(errno));
-    }
-    if (stream != NULL) {
-        fclose(stream);
-    }
-    if (is_read && file->size > FILE_SIZE_MAX) {
+    const char *wrong = file->bytes == NULL ? "out of memory"
+                                            : fm_settings_read(file->path, file->bytes,
+                                                               FILE_SIZE_MAX + 1, &file->size);
+    if (wrong != NULL) {
+        snprintf(file->error, FM_CONFIG_ERROR_SIZE, "%.300s: %s", file->path, wrong);
+    } else if (file->size > FILE_SIZE_MAX) {
         snprintf(file->error, FM_CONFIG_ERROR_SIZE, "%.300s: larger than %u bytes", file->path,
                  FILE_SIZE_MAX);
         return FM_ERR_BAD_FORMAT;
     }
-    return is_read ? FM_OK : FM_ERR_IO;
+    return wrong == NULL ? FM_OK : FM_ERR_IO;
 }
 
 // ---- where the keys are -------------------------------------------------------------------------

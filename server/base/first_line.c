@@ -2,7 +2,8 @@
 
 #include "server/base/first_line.h"
 
-#include <errno.h>
+#include "server/base/settings_read.h"
+
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,16 +11,14 @@
 fm_status fm_first_line_read(const char *key, const char *path, char *line, size_t size,
                              char *error, size_t room)
 {
-    line[0] = '\0';
-    FILE *file = fopen(path, "re");
-    if (file == NULL || (fgets(line, (int)size, file) == NULL && ferror(file) != 0)) {
-        snprintf(error, room, "%s: '%.120s': %.60s", key, path, strerror(errno));
-        if (file != NULL) {
-            (void)fclose(file);
-        }
+    size_t read_size;
+    const char *wrong = fm_settings_read(path, line, size - 1, &read_size);
+    if (wrong != NULL) {
+        sodium_memzero(line, size);
+        snprintf(error, room, "%s: '%.120s': %.60s", key, path, wrong);
         return FM_ERR_IO;
     }
-    (void)fclose(file);
+    line[read_size] = '\0';
     size_t length = strcspn(line, "\r\n");
     if (length == 0 || (line[length] == '\0' && length == size - 1)) {
         sodium_memzero(line, size);
@@ -27,6 +26,6 @@ fm_status fm_first_line_read(const char *key, const char *path, char *line, size
                  size - 2);
         return FM_ERR_BAD_VALUE;
     }
-    line[length] = '\0';
+    sodium_memzero(line + length, size - length);
     return FM_OK;
 }

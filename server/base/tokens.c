@@ -3,8 +3,8 @@
 #include "server/base/tokens.h"
 
 #include "core/base/memory.h"
+#include "server/base/settings_read.h"
 
-#include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,17 +232,14 @@ fm_status fm_grants_parse(fm_grants *grants, const char *text, size_t size, char
 fm_status fm_grants_read_file(fm_grants *grants, const char *path, bool may_be_empty, char *error,
                               size_t error_size)
 {
-    FILE *file = fopen(path, "r");
-    if (file == NULL) {
-        snprintf(error, error_size, "%s", strerror(errno));
-        return FM_ERR_IO;
-    }
     char *text = malloc(FM_TOKEN_FILE_SIZE_MAX + 1);
-    size_t size = text == NULL ? 0 : fread(text, 1, FM_TOKEN_FILE_SIZE_MAX + 1, file);
-    bool is_read = text != NULL && !ferror(file);
+    size_t size = 0;
+    const char *wrong = text == NULL
+                            ? "out of memory"
+                            : fm_settings_read(path, text, FM_TOKEN_FILE_SIZE_MAX + 1, &size);
     fm_status status = FM_ERR_IO;
-    if (!is_read) {
-        snprintf(error, error_size, "%s", text == NULL ? "out of memory" : strerror(errno));
+    if (wrong != NULL) {
+        snprintf(error, error_size, "%s", wrong);
     } else if (size > FM_TOKEN_FILE_SIZE_MAX) {
         snprintf(error, error_size, "larger than %u bytes", FM_TOKEN_FILE_SIZE_MAX);
         status = FM_ERR_LIMIT;
@@ -250,7 +247,6 @@ fm_status fm_grants_read_file(fm_grants *grants, const char *path, bool may_be_e
         status = (may_be_empty ? parse_lines : fm_grants_parse)(grants, text, size, '\n', error,
                                                                 error_size);
     }
-    fclose(file);
     if (text != NULL) {
         sodium_memzero(text, FM_TOKEN_FILE_SIZE_MAX + 1);
         free(text);

@@ -3,6 +3,7 @@
 #include "server/cluster/etcd_access.h"
 
 #include "server/base/first_line.h"
+#include "server/base/settings_read.h"
 #include "server/cluster/etcd.h"
 #include "server/cluster/etcd_token.h"
 
@@ -43,8 +44,33 @@ static fm_status use_key(SSL_CTX *context, const char *file, char *error)
     return SSL_CTX_check_private_key(context) == 1 ? FM_OK : fail(error, "cluster_key", file);
 }
 
+// OpenSSL would wait for the writer of a named pipe.
+static bool are_regular(const fm_etcd_settings *settings, char *error)
+{
+    const struct {
+        const char *key, *file;
+    } files[] = {
+        {settings->ca_key == NULL ? "cluster_ca_file" : settings->ca_key, settings->ca_file},
+        {"cluster_certificate", settings->certificate},
+        {"cluster_key", settings->key == NULL ? "" : settings->key},
+    };
+    for (size_t i = 0; i < FM_COUNT_OF(files); i++) {
+        bool is_file = files[i].file[0] != '\0' && strcmp(files[i].file, "system") != 0;
+        const char *wrong = is_file ? fm_settings_check_regular(files[i].file) : NULL;
+        if (wrong != NULL) {
+            snprintf(error, FM_ETCD_ERROR_SIZE, "%s: '%.120s' cannot be used: %.60s", files[i].key,
+                     files[i].file, wrong);
+            return false;
+        }
+    }
+    return true;
+}
+
 static fm_status make_context(const fm_etcd_settings *settings, SSL_CTX **out, char *error)
 {
+    if (!are_regular(settings, error)) {
+        return FM_ERR_BAD_VALUE;
+    }
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
     if (context == NULL) {
         snprintf(error, FM_ETCD_ERROR_SIZE, "out of memory");

@@ -3,6 +3,7 @@
 #include "server/wire/tls.h"
 
 #include "server/base/log.h"
+#include "server/base/settings_read.h"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -61,9 +62,21 @@ static void describe_error(const char *file, char *error)
     snprintf(error, FM_TLS_ERROR_SIZE, "%.80s: %s", file, reason);
 }
 
+static bool is_regular(const char *file, char *error)
+{
+    const char *wrong = fm_settings_check_regular(file);
+    if (wrong != NULL) {
+        snprintf(error, FM_TLS_ERROR_SIZE, "%.80s: %s", file, wrong);
+    }
+    return wrong == NULL;
+}
+
 static fm_status load(const fm_tls *tls, SSL_CTX *context, char *error)
 {
     const char *file = tls->certificate;
+    if (!is_regular(tls->certificate, error) || !is_regular(tls->key, error)) {
+        return FM_ERR_BAD_VALUE; // OpenSSL would wait for a pipe's writer
+    }
     if (SSL_CTX_use_certificate_chain_file(context, tls->certificate) == 1) {
         file = tls->key;
         bool is_taken = SSL_CTX_use_PrivateKey_file(context, tls->key, SSL_FILETYPE_PEM) == 1;
