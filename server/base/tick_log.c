@@ -26,6 +26,12 @@ void fm_tick_log_clear(fm_tick_log *log, uint64_t tick)
     log->lost_tick = 0;
 }
 
+void fm_tick_log_lose(fm_tick_log *log, uint64_t tick)
+{
+    fm_tick_log_clear(log, tick);
+    log->lost_tick = tick;
+}
+
 static bool grow(fm_tick_log *log)
 {
     uint32_t capacity = log->capacity == 0 ? CAPACITY_FIRST : log->capacity * 2;

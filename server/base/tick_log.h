@@ -27,6 +27,9 @@ void fm_tick_log_fini(fm_tick_log *log);
 /// Drops all entries; from now on it has all those of ticks after `tick`.
 void fm_tick_log_clear(fm_tick_log *log, uint64_t tick);
 
+/// Drops all entries, as if they and others up to `tick` had been too many.
+void fm_tick_log_lose(fm_tick_log *log, uint64_t tick);
+
 /// Appends an entry (copied). When it cannot grow, drops the oldest entries instead.
 ///
 /// @param tick  not before the last one's (asserted)

@@ -371,8 +371,12 @@ static fm_status apply_snapshot(fm_scene *scene, fm_publication *publication)
     }
     take_buildings(scene, changes);
     bool goes_on = scene->live && !publication->is_cut;
+    if (scene->live && publication->ended_lost) {
+        fm_tick_log_lose(&scene->ended_log, publication->tick);
+        fm_tick_log_lose(&scene->alert_log, publication->tick);
+    }
     scene->live = true;
-    if (goes_on && (publication->ended_lost || !note_ended(scene, changes))) {
+    if (goes_on && !note_ended(scene, changes)) {
         return FM_ERR_NO_MEMORY;
     }
     return take_sight(scene, publication);

@@ -163,6 +163,9 @@ bool fm_scene_has_lost_ends(const fm_scene *scene, uint64_t since);
 /// remembered: these are not in a keyframe. The caller owns the frame.
 fm_body fm_scene_ended(fm_scene *scene, uint64_t since, fm_form form);
 
+/// A keyframe's entry `untold` alone. The caller owns the frame.
+fm_body fm_scene_untold(void);
+
 /// The entry `load` alone.
 fm_body fm_scene_load(fm_scene *scene);
 

@@ -198,6 +198,15 @@ fm_body fm_scene_ended(fm_scene *scene, uint64_t since, fm_form form)
     return finish_delta(&body, true);
 }
 
+fm_body fm_scene_untold(void)
+{
+    fm_body_packer body;
+    fm_body_begin(&body, (fm_form){0});
+    fm_body_entry(&body, "untold");
+    msgpack_pack_true(&body.packer);
+    return fm_body_take(&body);
+}
+
 fm_body fm_scene_load(fm_scene *scene)
 {
     if (scene->load_body.frame == NULL) {

@@ -4,6 +4,7 @@
 
 #include "proto/pack.h"
 #include "server/base/clock.h"
+#include "server/base/log.h"
 #include "server/streams/follow_rect.h"
 #include "server/streams/scenes.h"
 #include "server/worlds/publish.h"
@@ -113,18 +114,45 @@ static fm_form form_of(const fm_subscription *subscription)
                      .motion = subscription->motion};
 }
 
+// Whether ends and alerts came that the client is never told: it must know. Its tick is that of its
+// last keyframe or delta, also where it is to begin with a keyframe again.
+static bool has_missed_ends(const fm_subscription *subscription)
+{
+    bool was_shown = subscription->has_keyframe || subscription->tick > 0;
+    return was_shown && fm_scene_has_lost_ends(subscription->scene, subscription->tick);
+}
+
+static void log_untold(const fm_subscription *subscription)
+{
+    static fm_log_site site;
+    fm_log_limited(&site, FM_LOG_WARNING, "more orders ended than are kept for a view",
+                   fm_log_uint("session", subscription->session->number),
+                   fm_log_uint("world", subscription->scene->host->number));
+}
+
+static bool send_keyframe_body(fm_subscription *subscription)
+{
+    fm_body untold = has_missed_ends(subscription) ? fm_scene_untold() : (fm_body){0};
+    if (untold.entries > 0 && untold.frame == NULL) {
+        return false;
+    }
+    fm_body body =
+        fm_scene_keyframe(subscription->scene, &subscription->rect, form_of(subscription));
+    bool sent = send_body(subscription, FM_NOTIFY_KEYFRAME, body, untold);
+    if (sent && untold.frame != NULL) {
+        log_untold(subscription);
+    }
+    fm_frame_drop(untold.frame);
+    return sent;
+}
+
 // A keyframe replaces all that the client has, but orders end only once, so ended orders that it
-// was not sent follow.
+// was not sent follow, as far as they are kept. A client whose orders somebody else floods keeps
+// its stream.
 static void send_keyframe(fm_subscription *subscription)
 {
     fm_scene *scene = subscription->scene;
-    if (subscription->has_keyframe && fm_scene_has_lost_ends(scene, subscription->tick)) {
-        // Each end is told once: a client that has missed some must know.
-        fm_session_disconnect(subscription->session, "more orders ended than are kept for it");
-        return;
-    }
-    fm_body body = fm_scene_keyframe(scene, &subscription->rect, form_of(subscription));
-    if (!send_body(subscription, FM_NOTIFY_KEYFRAME, body, (fm_body){0})) {
+    if (!send_keyframe_body(subscription)) {
         set_behind(subscription, true); // out of memory: again when the client has read
         return;
     }

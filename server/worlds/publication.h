@@ -30,7 +30,7 @@ typedef struct fm_publication {
     size_t size;     // bytes, of all of it
     bool is_snapshot;
     bool is_cut;     // a snapshot of another time: readers drop what they know
-    bool ended_lost; // a snapshot that lacks ends of orders or alerts: too many had been left out
+    bool ended_lost; // a snapshot that lacks ends of orders or alerts: too many were left out
     fm_load load;
     fm_changes changes; // a snapshot has `entered`, `buildings`, and `ended` of what was left out
     uint16_t *looks;    // owned; snapshot: of every cell, row by row

@@ -844,6 +844,9 @@ Keyframe = TypedDict('Keyframe', {
     # with `sight`: of the rectangle's cells, row by row, how many are not visible, then how many
     # are, are not ...; the counts add up to width times height
     'visible': list[int],
+    # left out unless true: too many orders ended, or too many alerts came, since the last keyframe
+    # or delta. Some are in no delta; agent.report tells the orders that units still have
+    'untold': bool,
 }, total=False)
 
 # What changed in a view since the last keyframe or delta. Empty entries are left out.
