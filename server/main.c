@@ -7,19 +7,7 @@
 #include "server/process/server.h"
 #include "server/process/variables.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
-
-static void warn_of_open_token_file(const fm_config *config)
-{
-    struct stat info;
-    bool is_open = config->token_file[0] != '\0' && stat(config->token_file, &info) == 0 &&
-                   (info.st_mode & S_IROTH) != 0;
-    if (is_open) {
-        fm_log(FM_LOG_WARNING, "every user of this machine can read the token file",
-               fm_log_text("file", config->token_file));
-    }
-}
 
 static void warn_of_variable(void *context, const char *name, const char *meant)
 {
@@ -48,7 +36,6 @@ int main(int argc, char **argv)
     });
     fm_log(FM_LOG_INFO, "fogmarchd starts", fm_log_text("version", FOGMARCH_VERSION),
            fm_log_uint("pid", (uint64_t)getpid()), fm_log_text("listen", config.listen));
-    warn_of_open_token_file(&config);
     fm_variables_find_unknown((const char *const *)environ, warn_of_variable, NULL);
     exit_code = fm_server_run(&config, (const char *const *)argv + 1, (const char *const *)environ,
                               FOGMARCH_COMMIT);

@@ -32,6 +32,7 @@
 #include "core/search/planner.h"
 
 #include "core/search/bend.h"
+#include "core/search/line.h"
 #include "core/search/nearest.h"
 #include "core/search/scratch.h"
 
@@ -83,24 +84,6 @@ static bool has_path(const struct jps *p)
 
 // ---- the path -----------------------------------------------------------------------------------
 
-// Steps in one straight or diagonal line, in coordinates `along` and `across` it, so that one
-// drawing fits all eight directions.
-struct line {
-    int32_t x, y;   // where it begins
-    int32_t dx, dy; // of each step
-    int32_t steps;
-};
-
-static struct line line_of(fm_cell from, fm_cell to)
-{
-    uint32_t d = fm_turn_direction(from, to);
-    return (struct line){.x = (int32_t)fm_cell_x(from),
-                         .y = (int32_t)fm_cell_y(from),
-                         .dx = fm_direction_dx[d],
-                         .dy = fm_direction_dy[d],
-                         .steps = (int32_t)fm_turn_steps(from, to)};
-}
-
 // The cell where line i of the path begins, counted from `ahead`: where the agent stands, or a
 // turn.
 static fm_cell line_begin(const struct jps *p, uint32_t i)
@@ -108,72 +91,20 @@ static fm_cell line_begin(const struct jps *p, uint32_t i)
     return i == p->ahead ? p->start : p->turns[i - 1];
 }
 
-static bool line_contains(const struct line *line, fm_cell cell)
-{
-    int32_t x = (int32_t)fm_cell_x(cell) - line->x, y = (int32_t)fm_cell_y(cell) - line->y;
-    int32_t steps = line->dx != 0 ? x * line->dx : y * line->dy;
-    return steps >= 0 && steps <= line->steps && x == steps * line->dx && y == steps * line->dy;
-}
-
-// Whether a wall in the cell would stop someone on the line: on it, or beside one of its diagonal
-// steps.
-static bool line_needs(const struct line *line, fm_cell cell)
-{
-    if (line_contains(line, cell)) {
-        return true;
-    }
-    if (line->dx == 0 || line->dy == 0) {
-        return false;
-    }
-    int32_t along_x = ((int32_t)fm_cell_x(cell) - line->x) * line->dx;
-    int32_t along_y = ((int32_t)fm_cell_y(cell) - line->y) * line->dy;
-    int32_t low = along_x < along_y ? along_x : along_y;
-    return (along_x == along_y + 1 || along_y == along_x + 1) && low >= 0 && low < line->steps;
-}
-
-struct bounds {
-    int32_t left, right, top, bottom; // cells, all inside
-};
-
-static bool line_touches(const struct line *line, const struct bounds *bounds)
-{
-    int32_t end_x = line->x + line->dx * line->steps, end_y = line->y + line->dy * line->steps;
-    return (line->x >= bounds->left || end_x >= bounds->left) &&
-           (line->x <= bounds->right || end_x <= bounds->right) &&
-           (line->y >= bounds->top || end_y >= bounds->top) &&
-           (line->y <= bounds->bottom || end_y <= bounds->bottom);
-}
-
-static struct bounds bounds_of_blocked(const fm_change *changes, uint32_t count)
-{
-    struct bounds bounds = {INT32_MAX, -1, INT32_MAX, -1};
-    for (uint32_t i = 0; i < count; i++) {
-        if (changes[i].blocked) {
-            int32_t x = (int32_t)fm_cell_x(changes[i].cell),
-                    y = (int32_t)fm_cell_y(changes[i].cell);
-            bounds.left = x < bounds.left ? x : bounds.left;
-            bounds.right = x > bounds.right ? x : bounds.right;
-            bounds.top = y < bounds.top ? y : bounds.top;
-            bounds.bottom = y > bounds.bottom ? y : bounds.bottom;
-        }
-    }
-    return bounds;
-}
-
 static bool path_is_blocked(const struct jps *p, const fm_change *changes, uint32_t count,
                             fm_work *work)
 {
-    struct bounds bounds = bounds_of_blocked(changes, count);
+    fm_line_bounds bounds = fm_line_bounds_of_blocked(changes, count);
     uint32_t looks = count;
     bool blocked = false;
     for (uint32_t i = p->ahead; !blocked && i < p->turn_count; i++) {
-        struct line line = line_of(line_begin(p, i), p->turns[i]);
-        if (!line_touches(&line, &bounds)) {
+        fm_line line = fm_line_of(line_begin(p, i), p->turns[i]);
+        if (!fm_line_touches(&line, &bounds)) {
             continue;
         }
         looks += count;
         for (uint32_t j = 0; !blocked && j < count; j++) {
-            blocked = changes[j].blocked && line_needs(&line, changes[j].cell);
+            blocked = changes[j].blocked && fm_line_needs(&line, changes[j].cell);
         }
     }
     fm_work_charge(work, looks / LOOKS_PER_UNIT);
@@ -214,8 +145,8 @@ static bool path_may_shorten(const struct jps *p, const fm_change *changes, uint
 static bool follow(struct jps *p, fm_cell cell)
 {
     for (uint32_t i = p->ahead; i < p->turn_count; i++) {
-        struct line line = line_of(line_begin(p, i), p->turns[i]);
-        if (line_contains(&line, cell)) {
+        fm_line line = fm_line_of(line_begin(p, i), p->turns[i]);
+        if (fm_line_contains(&line, cell)) {
             p->start = cell;
             p->ahead = cell == p->turns[i] ? i + 1 : i;
             return true;
@@ -229,7 +160,7 @@ static bool follow(struct jps *p, fm_cell cell)
 static fm_cell cell_along(const struct jps *p, fm_cell cell, uint32_t steps, uint32_t *i)
 {
     for (;; *i += 1) {
-        struct line line = line_of(cell, p->turns[*i]);
+        fm_line line = fm_line_of(cell, p->turns[*i]);
         int32_t part = line.steps < (int32_t)steps ? line.steps : (int32_t)steps;
         cell = fm_cell_at((uint32_t)(line.x + part * line.dx), (uint32_t)(line.y + part * line.dy));
         steps -= (uint32_t)part;
@@ -609,8 +540,8 @@ static uint32_t turn_after(const struct jps *p, fm_cell from)
 {
     uint32_t end = fm_min(p->turn_count, p->ahead + LINES_NEAR);
     for (uint32_t i = p->ahead; from != p->start && i < end; i++) {
-        struct line line = line_of(line_begin(p, i), p->turns[i]);
-        if (line_contains(&line, from)) {
+        fm_line line = fm_line_of(line_begin(p, i), p->turns[i]);
+        if (fm_line_contains(&line, from)) {
             return i + (from == p->turns[i]);
         }
     }

@@ -21,6 +21,7 @@
 #include "server/process/recovery.h"
 #include "server/process/standby.h"
 #include "server/process/syscall_filter.h"
+#include "server/process/warnings.h"
 #include "server/process/watchdog.h"
 #include "server/methods/issuance.h"
 #include "server/methods/methods.h"
@@ -221,29 +222,13 @@ static void tell_change(const fm_config_key *key, const char *text, bool taken)
     }
 }
 
-static void warn_of_token_file(const fm_config *config)
-{
-    const char *warning = fm_options_token_file_warning(config);
-    if (config->cluster_endpoints[0] != '\0' && config->cluster_name[0] == '\0') {
-        fm_log(FM_LOG_WARNING, "cluster_endpoints is set, cluster_name is not: in no cluster");
-    }
-    if (warning != NULL) {
-        fm_log(FM_LOG_WARNING, "token file is open to others",
-               fm_log_text("file", config->token_file), fm_log_text("reason", warning));
-    }
-    if (fm_options_token_file_is_passed_over(config)) {
-        fm_log(FM_LOG_WARNING, "token file is not read", fm_log_text("file", config->token_file),
-               fm_log_text("reason", "FOGMARCH_TOKEN or FOGMARCH_TOKENS takes its place"));
-    }
-}
-
 static void take_settings(struct server *server, const fm_config *fresh)
 {
     uint32_t count = fm_reload_take(&server->config, fresh, tell_change);
     fm_log(FM_LOG_INFO, "settings read again", fm_log_uint("changed", count));
     fm_descriptors_reserve(&server->config);
     server->hub.tokens.configured = fresh->grants;
-    warn_of_token_file(fresh);
+    fm_warn_of_settings(fresh);
     if (fresh->grants_from_file) {
         fm_log(FM_LOG_INFO, "tokens read again", fm_log_uint("count", fresh->grants.count));
     }
@@ -495,14 +480,6 @@ static bool start_tls(struct server *server)
         return false;
     }
     return true;
-}
-
-static void warn_of_rights(const fm_config *config)
-{
-    if (geteuid() == 0) {
-        fm_log(FM_LOG_WARNING, "runs as root, which it never needs");
-    }
-    warn_of_token_file(config);
 }
 
 static void warn_of_plaintext(const struct server *server, const char *listen, bool is_loopback)
@@ -880,7 +857,8 @@ int fm_server_run(const fm_config *config, const char *const *arguments,
     server.environment = environment;
     server.hub.commit = commit;
     fm_notify_init(&server.notify);
-    warn_of_rights(config);
+    fm_warn_of_root();
+    fm_warn_of_settings(config);
     bool started = start_relay(&server) && start_journal(&server) && start_tls(&server) &&
                    start_http(&server) && start_listening(&server) && start_watchdog(&server) &&
                    start_filter(config) && start_following(&server.hub);
