@@ -22,7 +22,7 @@
 //   ... TICK 7   COMMAND 8   GAP 8   KEYFRAME 8 ...       memory ran out in tick 8, the bytes are
 //                                                         its record: it is bridged, none is
 //                                                         missing
-//   ... TICK 8   GAP 8   KEYFRAME 8 ...                   likewise, between two ticks: a record
+//   ... TICK 8   GAP 8   KEYFRAME 8 ...                   also between two ticks: a record
 //                                                         without grants
 //
 // Rows carry a checksum of their own, because SQLite keeps none: a flipped bit is found where it is

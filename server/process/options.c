@@ -344,7 +344,7 @@ static void check_remote(struct options *options, const char *name, const char *
 const char *fm_options_token_file_warning(const fm_config *config)
 {
     struct stat about;
-    if (!config->grants_from_file || stat(config->token_file, &about) != 0) {
+    if (config->token_file[0] == '\0' || stat(config->token_file, &about) != 0) {
         return NULL;
     }
     return (about.st_mode & (S_IROTH | S_IWOTH)) != 0 ? "every user of this machine can read or "

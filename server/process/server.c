@@ -844,7 +844,7 @@ int fm_server_run(const fm_config *config, const char *const *arguments,
 {
     fm_methods_check();
     signal(SIGPIPE, SIG_IGN); // a closed peer is an error of the write, not of the process
-    signal(SIGXFSZ, SIG_IGN); // likewise a file that may not grow
+    signal(SIGXFSZ, SIG_IGN); // and a file that may not grow
     fm_descriptors_reserve(config);
     struct server server;
     if (!server_init(&server, config)) {

@@ -7,6 +7,7 @@
 #include "server/base/log.h"
 #include "server/streams/follow_rect.h"
 #include "server/streams/scenes.h"
+#include "server/streams/subscription_quota.h"
 #include "server/worlds/publish.h"
 
 #include <stdlib.h>
@@ -457,16 +458,6 @@ static void unlink_from_scene(fm_subscription *subscription)
     }
 }
 
-// Those of its token and address are counted with it, so that none has to go through all sessions.
-static void count_subscriptions(fm_session *session, int32_t more)
-{
-    session->subscription_count += (uint32_t)more;
-    session->address_quota->subscriptions += (uint32_t)more;
-    if (session->token_quota != NULL) {
-        session->token_quota->subscriptions += (uint32_t)more;
-    }
-}
-
 static void unlink_from_session(fm_subscription *subscription)
 {
     fm_subscription **link = &subscription->session->subscriptions;
@@ -475,7 +466,7 @@ static void unlink_from_session(fm_subscription *subscription)
     }
     *link = subscription->next_of_session;
     set_behind(subscription, false);
-    count_subscriptions(subscription->session, -1);
+    fm_subscription_quota_count(subscription->session, -1);
 }
 
 // Returns whether that was the last one of its scene.
@@ -516,34 +507,12 @@ static void lose(fm_subscription *subscription)
     }
 }
 
-// From the first subscription on. Tokens have the same key once in a billion billions.
-static bool hold_token_quota(fm_session *session)
-{
-    uint64_t key;
-    memcpy(&key, session->token_hash, sizeof key);
-    if (session->has_token && session->token_quota == NULL) {
-        session->token_quota = fm_quotas_hold(&session->hub->token_quotas, key);
-    }
-    return !session->has_token || session->token_quota != NULL;
-}
-
-// Many sessions of one player count once.
-static bool has_too_many(const fm_session *session)
-{
-    const fm_quota *token = session->token_quota, *address = session->address_quota;
-    uint64_t token_max = session->hub->config->subscriptions_per_token_max;
-    uint64_t address_max = session->hub->config->subscriptions_per_address_max;
-    return session->subscription_count == FM_SESSION_SUBSCRIPTIONS_MAX ||
-           (token_max > 0 && token != NULL && token->subscriptions >= token_max) ||
-           (address_max > 0 && address->subscriptions >= address_max);
-}
-
 fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *request)
 {
-    if (!hold_token_quota(session)) {
+    if (!fm_subscription_quota_hold(session)) {
         return FM_ERR_NO_MEMORY;
     }
-    if (has_too_many(session)) {
+    if (fm_subscription_quota_is_full(session)) {
         return FM_ERR_LIMIT;
     }
     fm_subscription *subscription = calloc(1, sizeof *subscription);
@@ -585,7 +554,7 @@ fm_status fm_stream_subscribe(fm_session *session, const fm_stream_request *requ
     link_to_scene(subscription);
     scene->idle_ns = 0;
     session->subscriptions = subscription;
-    count_subscriptions(session, 1);
+    fm_subscription_quota_count(session, 1);
     if (is_ready(subscription)) {
         answer_opened(subscription);
         bring_up_to_date(subscription);

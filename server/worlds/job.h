@@ -75,7 +75,7 @@ typedef struct fm_job_command {
 
 // A question.
 typedef enum fm_ask_kind {
-    FM_ASK_PATH, // cells: from, to of each question; likewise the next two
+    FM_ASK_PATH, // cells: from, to of each question; so in the next two
     FM_ASK_DISTANCE,
     FM_ASK_REACHABLE,
     FM_ASK_NEAREST, // cells: from, then the goals
@@ -212,7 +212,7 @@ typedef struct fm_job {
     uint64_t tick;    // ticks completed when it was done
     union {
         struct fm_creation *creation; // ADD: the loop's
-        struct fm_opening *opening;   // ADD, of a replay: likewise
+        struct fm_opening *opening;   // ADD, of a replay: the same
         struct {
             bool is_left;       // the world goes on at another node
             bool with_keyframe; // which does not replay
