@@ -404,7 +404,7 @@ static void mark_behind(fm_world *world, uint32_t slot)
     mover->settled = true;
     uint32_t side = mover->size + 2u;
     for (uint32_t i = 0; i < side * side; i++) {
-        fm_cell cell = agent->cell + fm_cell_at(i % side - 1, i / side - 1);
+        fm_cell cell = agent->cell + fm_cell_at(i % side, i / side) - fm_cell_at(1, 1);
         uint32_t unit =
             fm_world_contains(world, cell) ? fm_occupancy_at(world->crowd.occupancy, cell)->now : 0;
         if (unit != 0 && ends_here(world, unit - 1)) {

@@ -1,11 +1,13 @@
 // core/crowd/passing.h: units of two teams that meet in the open pass each other on the right.
 //
-// They do not push each other before they have been blocked for long (pibt.h: who concedes). Where
-// two crowds walk into each other all would wait for those before them: in a gate with rough walls,
-// where roads cross, in a field. So who is blocked, and has one of another team before it that
-// wants against its way, keeps to the right for some ticks: a step to the right of its way counts
-// as shorter, one to the left as longer. Friends who wait behind it, and want the same way, do as
-// it does. So the crowds shear: each moves to its right-hand wall, and along that past the other.
+// They do not push each other before they have been blocked for some ticks (pibt.h: who concedes).
+// Where two crowds walk into each other all would wait for those before them: in a gate with rough
+// walls, where roads cross, in a field. So who is blocked, and has one of another team before it
+// that wants against its way, keeps to the right for some ticks: a step to the right of its way
+// counts as shorter, one to the left as longer. Friends who wait behind it, and want the same way,
+// do as it does. So the crowds shear: each moves to its right-hand wall, and along that past the
+// other. Where that wall has a pocket, units wait in it: so of those that have been blocked for
+// long half keep to the right, in turns (preferences.c).
 //
 //   > > > < < <        > > > . . .      . . . < < <
 //   > > > < < <   ->   > > < < < <  ->  > < < < < .  ...   > leaves below, < above

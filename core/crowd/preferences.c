@@ -369,7 +369,8 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
     uint8_t size = world->rules.classes[agent->class_index].size;
     bool is_idle = agent->order.id == 0, is_away = fm_agent_is_away(agent);
     bool makes_way = under_way && yields(world, agent);
-    uint8_t passing = keeps_right(world, agent) ? mover->passes_on : 0;
+    bool passes = mover->passes_on > 0 && keeps_right(world, agent);
+    uint8_t passing = passes ? mover->passes_on : 0;
     uint32_t lane = under_way ? lanes_of(world, agent, planner, mover->lane) : 0;
     // Who has been under way for long does not keep to lanes in some ticks.
     bool keeps = under_way && !is_idle && ready && is_bold(world, agent);
