@@ -2,7 +2,7 @@
 
 #include "loadtest/options.h"
 
-#include "core/base/edit_distance.h"
+#include "core/base/name_hint.h"
 #include "loadtest/drive/scenario_files.h"
 
 #include <getopt.h>
@@ -220,16 +220,10 @@ static bool take_override(struct command_line *line, int flag)
 // After getopt_long() has said what is wrong: which flag may be meant.
 static void suggest_flag(const char *argument)
 {
-    char name[FM_EDIT_DISTANCE_MAX + 1];
-    fm_nearest nearest;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(argument, "="), argument);
-    fm_nearest_init(&nearest, name);
-    for (size_t i = 0; flags[i].name != NULL; i++) {
-        snprintf(name, sizeof name, "--%s", flags[i].name);
-        fm_nearest_offer(&nearest, name);
-    }
-    if (nearest.distance > 0 && fm_nearest_hint(&nearest)[0] != '\0') {
-        fprintf(stderr, "Perhaps %s.\n", nearest.name);
+    fm_name_hint hint;
+    fm_name_hint_of_option(&hint, argument, flags);
+    if (hint.distance > 0 && fm_name_hint_best(&hint) != NULL) {
+        fprintf(stderr, "Perhaps %s.\n", fm_name_hint_best(&hint));
     }
 }
 

@@ -8,6 +8,7 @@
 #include "clients/cli/replay/replay.h"
 #include "clients/cli/watch/watch.h"
 #include "core/base/edit_distance.h"
+#include "core/base/name_hint.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -216,8 +217,7 @@ static const fm_cli_option *find_option(const struct parser *parser, int value)
 _Noreturn static void refuse_option(const fm_cli *cli, const struct parser *parser, int value,
                                     const char *argument)
 {
-    char name[FM_EDIT_DISTANCE_MAX + 1];
-    fm_nearest nearest;
+    fm_name_hint hint;
     if (value == ':') {
         fm_cli_usage_error(cli, "option '%s' needs a value", argument);
     }
@@ -227,14 +227,8 @@ _Noreturn static void refuse_option(const fm_cli *cli, const struct parser *pars
     if (optopt != 0) {
         fm_cli_usage_error(cli, "no such option: '-%c'", optopt);
     }
-    size_t size = strcspn(argument, "=");
-    snprintf(name, sizeof name, "%.*s", size < sizeof name ? (int)size : 0, argument);
-    fm_nearest_init(&nearest, name);
-    for (int i = 0; i < parser->count; i++) {
-        snprintf(name, sizeof name, "--%s", parser->longs[i].name);
-        fm_nearest_offer(&nearest, name);
-    }
-    fm_cli_usage_error(cli, "no such option: '%s'%s", argument, fm_nearest_hint(&nearest));
+    fm_name_hint_of_option(&hint, argument, parser->longs);
+    fm_cli_usage_error(cli, "no such option: '%s'%s", argument, fm_name_hint_text(&hint));
 }
 
 // Reads options into `cli`. @return index of the first argument that is none
@@ -344,15 +338,15 @@ static void read_common_options(fm_cli *cli)
 
 static const fm_cli_command *find_command(const fm_cli *cli, const char *name)
 {
-    fm_nearest nearest;
-    fm_nearest_init(&nearest, name);
+    fm_name_hint hint;
+    fm_name_hint_begin(&hint, name);
     for (size_t i = 0; i < FM_COUNT_OF(table); i++) {
         if (strcmp(table[i].command->name, name) == 0) {
             return table[i].command;
         }
-        fm_nearest_offer(&nearest, table[i].command->name);
+        fm_name_hint_offer(&hint, table[i].command->name);
     }
-    fm_cli_usage_error(cli, "no such command: '%s'%s", name, fm_nearest_hint(&nearest));
+    fm_cli_usage_error(cli, "no such command: '%s'%s", name, fm_name_hint_text(&hint));
 }
 
 // Prints help or the version when that is what was asked for, and ends.

@@ -4,7 +4,6 @@
 
 #include "core/base/base.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // Row `i` of the table is the distance from the first i bytes of `one` to each beginning of
@@ -29,43 +28,4 @@ uint32_t fm_edit_distance(const char *one, const char *other)
         }
     }
     return row[other_size];
-}
-
-#define HINT_DISTANCE_MAX 2u // edits
-
-// Copies a name with '-' for '_'. One that is too long becomes empty.
-static void copy_plain(char *out, const char *name)
-{
-    size_t size = strlen(name);
-    size = size > FM_EDIT_DISTANCE_MAX ? 0 : size;
-    for (size_t i = 0; i < size; i++) {
-        out[i] = name[i] == '_' ? '-' : name[i];
-    }
-    out[size] = '\0';
-}
-
-void fm_nearest_init(fm_nearest *nearest, const char *given)
-{
-    *nearest = (fm_nearest){.distance = UINT32_MAX};
-    copy_plain(nearest->given, given);
-}
-
-void fm_nearest_offer(fm_nearest *nearest, const char *known)
-{
-    char plain[FM_EDIT_DISTANCE_MAX + 1];
-    copy_plain(plain, known);
-    uint32_t distance = fm_edit_distance(nearest->given, plain);
-    if (plain[0] != '\0' && distance < nearest->distance) {
-        nearest->distance = distance;
-        snprintf(nearest->name, sizeof nearest->name, "%s", known);
-    }
-}
-
-const char *fm_nearest_hint(fm_nearest *nearest)
-{
-    nearest->hint[0] = '\0';
-    if (nearest->distance <= HINT_DISTANCE_MAX && nearest->distance <= strlen(nearest->given) / 2) {
-        snprintf(nearest->hint, sizeof nearest->hint, "; perhaps %s", nearest->name);
-    }
-    return nearest->hint;
 }

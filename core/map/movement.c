@@ -2,7 +2,7 @@
 
 #include "core/map/movement.h"
 
-#include "core/base/edit_distance.h"
+#include "core/base/name_hint.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -99,14 +99,14 @@ static uint32_t parse_number(const char *digits)
 static bool refuse_item(const fm_movement_class *movement, const char *item, char *error,
                         size_t error_size)
 {
-    fm_nearest nearest;
-    fm_nearest_init(&nearest, item);
+    fm_name_hint hint;
+    fm_name_hint_begin(&hint, item);
     for (uint32_t terrain = FM_TERRAIN_UNKNOWN + 1; terrain < FM_TERRAIN_BUILDING; terrain++) {
-        fm_nearest_offer(&nearest, fm_terrain_name((fm_terrain)terrain));
+        fm_name_hint_offer(&hint, fm_terrain_name((fm_terrain)terrain));
     }
-    fm_nearest_offer(&nearest, "size");
+    fm_name_hint_offer(&hint, "size");
     return refuse(error, error_size, "class '%s': '%.40s' is neither a terrain nor 'size'%s",
-                  movement->name, item, fm_nearest_hint(&nearest));
+                  movement->name, item, fm_name_hint_text(&hint));
 }
 
 // `given` has a bit for each item that was read: 0 for the size, others for terrains.

@@ -2,7 +2,7 @@
 
 #include "core/planners/catalogue.h"
 
-#include "core/base/edit_distance.h"
+#include "core/base/name_hint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,13 +91,13 @@ static bool read_count(const char *value, uint32_t least, uint32_t most, uint16_
 // Says that there is no such planner, and which one may be meant.
 static fm_status refuse_name(char *error, size_t error_size, const char *name)
 {
-    fm_nearest nearest;
-    fm_nearest_init(&nearest, name);
+    fm_name_hint hint;
+    fm_name_hint_begin(&hint, name);
     for (uint32_t i = 0; fm_planner_catalogue[i] != NULL; i++) {
-        fm_nearest_offer(&nearest, fm_planner_catalogue[i]->name);
+        fm_name_hint_offer(&hint, fm_planner_catalogue[i]->name);
     }
     if (error != NULL && error_size > 0) {
-        snprintf(error, error_size, "there is no planner '%s'%s", name, fm_nearest_hint(&nearest));
+        snprintf(error, error_size, "there is no planner '%s'%s", name, fm_name_hint_text(&hint));
     }
     return FM_ERR_NO_PLANNER;
 }
@@ -131,16 +131,16 @@ static const char *const option_names[] = {"queue",  "ties",   "step", "lookahea
 // `value`: the option has no such value. NULL: there is no such option.
 static fm_status refuse_option(char *error, size_t error_size, const char *key, const char *value)
 {
-    fm_nearest nearest;
-    fm_nearest_init(&nearest, key);
+    fm_name_hint hint;
+    fm_name_hint_begin(&hint, key);
     for (uint32_t i = 0; i < FM_COUNT_OF(option_names); i++) {
-        fm_nearest_offer(&nearest, option_names[i]);
+        fm_name_hint_offer(&hint, option_names[i]);
     }
     if (error != NULL && error_size > 0 && value != NULL) {
         snprintf(error, error_size, "planner option '%s' has no value '%s'", key, value);
     } else if (error != NULL && error_size > 0) {
         snprintf(error, error_size, "there is no planner option '%s'%s", key,
-                 fm_nearest_hint(&nearest));
+                 fm_name_hint_text(&hint));
     }
     return FM_ERR_BAD_VALUE;
 }

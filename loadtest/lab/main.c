@@ -5,7 +5,7 @@
 
 #include "loadtest/lab/lab.h"
 
-#include "core/base/edit_distance.h"
+#include "core/base/name_hint.h"
 #include "loadtest/lab/stopwatch.h"
 
 #include <getopt.h>
@@ -91,15 +91,15 @@ static void print_command_help(const fm_lab_command *command)
 
 static const fm_lab_command *find_command(const fm_lab *lab, const char *name)
 {
-    fm_nearest nearest;
-    fm_nearest_init(&nearest, name);
+    fm_name_hint hint;
+    fm_name_hint_begin(&hint, name);
     for (size_t i = 0; i < FM_COUNT_OF(table); i++) {
         if (strcmp(table[i]->name, name) == 0) {
             return table[i];
         }
-        fm_nearest_offer(&nearest, table[i]->name);
+        fm_name_hint_offer(&hint, table[i]->name);
     }
-    fm_lab_usage_error(lab, "there is no experiment '%s'%s", name, fm_nearest_hint(&nearest));
+    fm_lab_usage_error(lab, "there is no experiment '%s'%s", name, fm_name_hint_text(&hint));
 }
 
 // The name of an option of the command, or of all commands, by its number among both.
@@ -118,16 +118,10 @@ static const fm_lab_option *option_at(const fm_lab_command *command, uint32_t in
 // After getopt_long() has said what is wrong: which option may be meant.
 static void suggest_option(const struct option *longs, const char *argument)
 {
-    char name[FM_EDIT_DISTANCE_MAX + 1];
-    fm_nearest nearest;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(argument, "="), argument);
-    fm_nearest_init(&nearest, name);
-    for (; longs->name != NULL; longs++) {
-        snprintf(name, sizeof name, "--%s", longs->name);
-        fm_nearest_offer(&nearest, name);
-    }
-    if (nearest.distance > 0 && fm_nearest_hint(&nearest)[0] != '\0') {
-        fprintf(stderr, "Perhaps %s.\n", nearest.name);
+    fm_name_hint hint;
+    fm_name_hint_of_option(&hint, argument, longs);
+    if (hint.distance > 0 && fm_name_hint_best(&hint) != NULL) {
+        fprintf(stderr, "Perhaps %s.\n", fm_name_hint_best(&hint));
     }
 }
 

@@ -7,7 +7,7 @@
 
 #include "server/base/config_file.h"
 
-#include "core/base/edit_distance.h"
+#include "core/base/name_hint.h"
 #include "server/base/settings_read.h"
 
 #include <cyaml/cyaml.h>
@@ -193,13 +193,13 @@ static uint32_t count_before(const struct file *file, uint32_t index)
 }
 
 // "; perhaps tick_hz" for the name of a key that there is not, or "".
-static const char *hint_for(const char *name, fm_nearest *nearest)
+static const char *hint_for(const char *name, fm_name_hint *hint)
 {
-    fm_nearest_init(nearest, name);
+    fm_name_hint_begin(hint, name);
     for (uint32_t i = 0; i < FM_CONFIG_KEY_COUNT; i++) {
-        fm_nearest_offer(nearest, fm_config_keys[i].name);
+        fm_name_hint_offer(hint, fm_config_keys[i].name);
     }
-    return fm_nearest_hint(nearest);
+    return fm_name_hint_text(hint);
 }
 
 static const char *fault_of(const struct file *file, uint32_t index)
@@ -222,10 +222,10 @@ static bool explain(struct file *file, fm_config_entry *entries)
         const char *fault = fault_of(file, i);
         if (fault != NULL) {
             const char *name = file->keys[i].name;
-            fm_nearest nearest;
+            fm_name_hint hint;
             snprintf(file->error, sizeof file->error, "%.300s:%u: %s: %s%s", file->path,
                      file->keys[i].line, name, fault,
-                     fm_config_key_find(name) == NULL ? hint_for(name, &nearest) : "");
+                     fm_config_key_find(name) == NULL ? hint_for(name, &hint) : "");
             file->tell(file->context, file->error);
             is_wrong = true;
         }

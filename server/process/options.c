@@ -2,7 +2,7 @@
 
 #include "server/process/options.h"
 
-#include "core/base/edit_distance.h"
+#include "core/base/name_hint.h"
 #include "server/base/config_file.h"
 #include "server/base/config_print.h"
 #include "server/cluster/etcd_access.h"
@@ -145,21 +145,21 @@ static bool take_switch(struct options *options, const char *argument)
 static void complain_about_option(struct options *options, const char *argument)
 {
     char name[FM_EDIT_DISTANCE_MAX + 1];
-    fm_nearest nearest;
+    fm_name_hint hint;
     size_t size = strcspn(argument, "=");
     bool is_long = strncmp(argument, "--", 2) == 0 && size < sizeof name;
     snprintf(name, sizeof name, "%.*s", is_long ? (int)size : 0, argument);
-    fm_nearest_init(&nearest, name);
-    for (size_t i = 0; i < FM_COUNT_OF(switches) && is_long; i++) {
-        fm_nearest_offer(&nearest, switches[i].name);
+    fm_name_hint_begin(&hint, name); // nothing is like ""
+    for (size_t i = 0; i < FM_COUNT_OF(switches); i++) {
+        fm_name_hint_offer(&hint, switches[i].name);
     }
-    fm_nearest_offer(&nearest, "--config");
-    for (uint32_t i = 0; i < FM_CONFIG_KEY_COUNT && is_long; i++) {
+    fm_name_hint_offer(&hint, "--config");
+    for (uint32_t i = 0; i < FM_CONFIG_KEY_COUNT; i++) {
         flag_name(&fm_config_keys[i], name);
-        fm_nearest_offer(&nearest, name);
+        fm_name_hint_offer(&hint, name);
     }
     complain(options, FM_EXIT_USAGE, "%s: there is no such option%s; see fogmarchd --help",
-             argument, fm_nearest_hint(&nearest));
+             argument, fm_name_hint_text(&hint));
 }
 
 // Takes a flag with a value. Returns how many arguments that took; 0 when it is no such flag.

@@ -2,13 +2,12 @@
 
 #include "server/process/variables.h"
 
-#include "core/base/edit_distance.h"
+#include "core/base/name_hint.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#define PREFIX       "FOGMARCH_"
-#define DISTANCE_MAX 2u // of a name to the one that is suggested for it
+#define PREFIX "FOGMARCH_"
 
 // Variables that are no keys: the server's, the clients', and those that are set for all tests.
 static const char *const others[] = {
@@ -32,31 +31,25 @@ static bool is_of_a_container(const char *name)
            strncmp(rest, "SERVICE_", 8) == 0;
 }
 
-// The name of a key's or another variable that is most like this one, and how far it is.
-static uint32_t find_nearest(const char *name, char *nearest)
+// Offers the names of all keys' variables and the others.
+static void offer_all(fm_name_hint *hint)
 {
     char known[FM_VARIABLE_NAME_SIZE];
-    uint32_t best = UINT32_MAX;
-    for (size_t i = 0; i < FM_CONFIG_KEY_COUNT + FM_COUNT_OF(others); i++) {
-        if (i < FM_CONFIG_KEY_COUNT) {
-            fm_variable_name(&fm_config_keys[i], known);
-        } else {
-            snprintf(known, sizeof known, "%s", others[i - FM_CONFIG_KEY_COUNT]);
-        }
-        uint32_t distance = fm_edit_distance(name, known);
-        if (distance < best) {
-            best = distance;
-            snprintf(nearest, FM_VARIABLE_NAME_SIZE, "%s", known);
-        }
+    for (uint32_t i = 0; i < FM_CONFIG_KEY_COUNT; i++) {
+        fm_variable_name(&fm_config_keys[i], known);
+        fm_name_hint_offer(hint, known);
     }
-    return best;
+    for (uint32_t i = 0; i < FM_COUNT_OF(others); i++) {
+        fm_name_hint_offer(hint, others[i]);
+    }
 }
 
 void fm_variables_find_unknown(const char *const *environment,
                                void (*tell)(void *context, const char *name, const char *meant),
                                void *context)
 {
-    char name[256], nearest[FM_VARIABLE_NAME_SIZE];
+    char name[256];
+    fm_name_hint hint;
     for (const char *const *entry = environment; *entry != NULL; entry++) {
         if (strncmp(*entry, PREFIX, strlen(PREFIX)) != 0) {
             continue;
@@ -65,9 +58,10 @@ void fm_variables_find_unknown(const char *const *environment,
         if (is_of_a_container(name)) {
             continue;
         }
-        uint32_t distance = find_nearest(name, nearest);
-        if (distance > 0) {
-            tell(context, name, distance <= DISTANCE_MAX ? nearest : NULL);
+        fm_name_hint_begin(&hint, name);
+        offer_all(&hint);
+        if (strcmp(name, hint.name) != 0) {
+            tell(context, name, fm_name_hint_best(&hint));
         }
     }
 }

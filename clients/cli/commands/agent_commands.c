@@ -4,7 +4,7 @@
 
 #include "clients/cli/base/json.h"
 #include "clients/cli/views/snapshot.h"
-#include "core/base/edit_distance.h"
+#include "core/base/name_hint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,15 +135,15 @@ static const struct order_words {
 
 static const struct order_words *find_order(fm_cli *cli, const char *kind)
 {
-    fm_nearest nearest;
-    fm_nearest_init(&nearest, kind);
+    fm_name_hint hint;
+    fm_name_hint_begin(&hint, kind);
     for (uint32_t i = 0; i < FM_COUNT_OF(order_words); i++) {
         if (strcmp(order_words[i].kind, kind) == 0) {
             return &order_words[i];
         }
-        fm_nearest_offer(&nearest, order_words[i].kind);
+        fm_name_hint_offer(&hint, order_words[i].kind);
     }
-    fm_cli_usage_error(cli, "there is no order '%s'%s", kind, fm_nearest_hint(&nearest));
+    fm_cli_usage_error(cli, "there is no order '%s'%s", kind, fm_name_hint_text(&hint));
 }
 
 // Reads X,Y or X,Y/X,Y/... Returns false for anything else.

@@ -6,7 +6,7 @@
 #include "clients/cli/commands/commands.h"
 
 #include "clients/cli/views/snapshot.h"
-#include "core/base/edit_distance.h"
+#include "core/base/name_hint.h"
 #include "core/base/random.h"
 
 #include <stdio.h>
@@ -100,8 +100,8 @@ static fm_movement_class class_of(fm_cli *cli, uint64_t world)
     const msgpack_object *classes = rules == NULL ? NULL : fm_object_get(rules, "classes");
     uint32_t count =
         classes == NULL || classes->type != MSGPACK_OBJECT_ARRAY ? 0 : classes->via.array.size;
-    fm_nearest nearest;
-    fm_nearest_init(&nearest, name == NULL ? "" : name);
+    fm_name_hint hint;
+    fm_name_hint_begin(&hint, name == NULL ? "" : name);
     for (uint32_t i = 0; i < count; i++) {
         const msgpack_object *text = &classes->via.array.ptr[i];
         char copy[FM_CLASS_TEXT_SIZE];
@@ -116,11 +116,11 @@ static fm_movement_class class_of(fm_cli *cli, uint64_t world)
             return movement;
         }
         *strchrnul(copy, ':') = '\0';
-        fm_nearest_offer(&nearest, copy);
+        fm_name_hint_offer(&hint, copy);
     }
     if (name != NULL) {
         fm_cli_die(cli, "--class: the world has no movement class '%s'%s", name,
-                   fm_nearest_hint(&nearest));
+                   fm_name_hint_text(&hint));
     }
     return fm_movement_class_ground();
 }
