@@ -43,6 +43,16 @@ void fm_pack_key_cells(msgpack_packer *packer, const char *key, const fm_cell *c
     }
 }
 
+void fm_pack_key_agents(msgpack_packer *packer, const char *key, const fm_agent_id *ids,
+                        uint32_t count)
+{
+    fm_pack_text(packer, key);
+    msgpack_pack_array(packer, count);
+    for (uint32_t i = 0; i < count; i++) {
+        msgpack_pack_uint64(packer, fm_agent_id_pack(ids[i]));
+    }
+}
+
 void fm_pack_key_digest(msgpack_packer *packer, uint64_t digest)
 {
     char digits[17];

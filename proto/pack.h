@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/map/grid.h"
+#include "core/world/world.h"
 #include "proto/protocol.h"
 
 void fm_pack_key_uint(msgpack_packer *packer, const char *key, uint64_t number);
@@ -16,6 +17,10 @@ void fm_pack_key_real(msgpack_packer *packer, const char *key, double real);
 /// An array of x, y.
 void fm_pack_key_cells(msgpack_packer *packer, const char *key, const fm_cell *cells,
                        uint32_t count);
+
+/// An array of packed ids.
+void fm_pack_key_agents(msgpack_packer *packer, const char *key, const fm_agent_id *ids,
+                        uint32_t count);
 
 /// The key `digest` and 16 hexadecimal digits.
 void fm_pack_key_digest(msgpack_packer *packer, uint64_t digest);

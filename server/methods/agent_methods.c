@@ -624,21 +624,11 @@ void fm_answer_team_create(msgpack_packer *packer, const fm_job *job)
     fm_pack_key_uint(packer, "team", job->command.result.team);
 }
 
-static void pack_ids(msgpack_packer *packer, const char *key, const fm_agent_id *ids,
-                     uint32_t count)
-{
-    fm_pack_text(packer, key);
-    msgpack_pack_array(packer, count);
-    for (uint32_t i = 0; i < count; i++) {
-        msgpack_pack_uint64(packer, fm_agent_id_pack(ids[i]));
-    }
-}
-
 void fm_answer_agent_spawn(msgpack_packer *packer, const fm_job *job)
 {
     msgpack_pack_map(packer, 2);
-    pack_ids(packer, "agents", job->command.spawned, job->command.command.cell_count);
-    pack_ids(packer, "names", job->command.names, job->command.command.cell_count);
+    fm_pack_key_agents(packer, "agents", job->command.spawned, job->command.command.cell_count);
+    fm_pack_key_agents(packer, "names", job->command.names, job->command.command.cell_count);
 }
 
 void fm_answer_agent_remove(msgpack_packer *packer, const fm_job *job)

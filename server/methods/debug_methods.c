@@ -371,16 +371,6 @@ static void pack_chain(msgpack_packer *packer, const fm_explanation *explanation
     }
 }
 
-static void pack_ids(msgpack_packer *packer, const char *key, const fm_agent_id *ids,
-                     uint32_t count)
-{
-    fm_pack_text(packer, key);
-    msgpack_pack_array(packer, count);
-    for (uint32_t i = 0; i < count; i++) {
-        msgpack_pack_uint64(packer, fm_agent_id_pack(ids[i]));
-    }
-}
-
 static void pack_passage(msgpack_packer *packer, const char *key, const fm_laned *lanes)
 {
     fm_pack_text(packer, key);
@@ -425,7 +415,8 @@ void fm_answer_debug_explain(msgpack_packer *packer, const fm_job *job)
     fm_pack_key_uint(packer, "kept_ticks", explanation->kept_ticks);
     fm_pack_key_text(packer, "help", help_name(explanation->help));
     fm_pack_key_uint(packer, "escort", fm_agent_id_pack(explanation->escort.agent));
-    pack_ids(packer, "stands", explanation->escort.standing, explanation->escort.standing_count);
+    fm_pack_key_agents(packer, "stands", explanation->escort.standing,
+                       explanation->escort.standing_count);
     pack_lanes_of(packer, job);
     pack_meeting(packer, &job->explain.meeting);
     pack_chain(packer, explanation);
@@ -644,7 +635,7 @@ static void pack_escorted(msgpack_packer *packer, const fm_escorted *escorted)
     fm_pack_key_cells(packer, "cell", &escorted->cell, 1);
     fm_pack_key_cells(packer, "next", &escorted->place, escorted->place != FM_CELL_NONE);
     fm_pack_key_uint(packer, "since", escorted->tick);
-    pack_ids(packer, "stands", escorted->standing, escorted->standing_count);
+    fm_pack_key_agents(packer, "stands", escorted->standing, escorted->standing_count);
 }
 
 static void pack_lanes(msgpack_packer *packer, const fm_laned *lanes)
@@ -685,6 +676,6 @@ void fm_answer_debug_jams(msgpack_packer *packer, const fm_job *job)
     for (uint32_t i = 0; i < job->jams.lane_count; i++) {
         pack_lanes(packer, &job->jams.lanes[i]);
     }
-    pack_ids(packer, "passing", meetings->passing, meetings->passing_count);
-    pack_ids(packer, "conceding", meetings->conceding, meetings->conceding_count);
+    fm_pack_key_agents(packer, "passing", meetings->passing, meetings->passing_count);
+    fm_pack_key_agents(packer, "conceding", meetings->conceding, meetings->conceding_count);
 }
