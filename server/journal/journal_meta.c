@@ -4,18 +4,7 @@
 
 #include "server/journal/journal_reader_file.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-
-// SQLite makes an empty one when it opens a file that has none.
-static bool wal_has_bytes(const char *path)
-{
-    char wal[FM_JOURNAL_PATH_SIZE + 8];
-    struct stat about;
-    snprintf(wal, sizeof wal, "%s-wal", path);
-    return stat(wal, &about) == 0 && about.st_size > 0;
-}
 
 fm_status fm_journal_reader_check_format(fm_journal_reader *reader, char *error)
 {
@@ -27,7 +16,7 @@ fm_status fm_journal_reader_check_format(fm_journal_reader *reader, char *error)
         return fm_journal_complain(reader->path, error, FM_ERR_BAD_FORMAT,
                                    "holds nothing: its world was being created");
     }
-    if (status == FM_OK && application == 0 && !wal_has_bytes(reader->path)) {
+    if (status == FM_OK && application == 0 && fm_journal_wal_size(reader->path) <= 0) {
         return fm_journal_complain(
             reader->path, error, FM_ERR_BAD_FORMAT,
             "is no journal of fogmarch, or the copy of one that is in use, which needs"

@@ -129,11 +129,12 @@ static void distrust(sqlite3 *db)
     sqlite3_busy_timeout(db, BUSY_MS);
 }
 
-bool fm_journal_has_wal(const char *path)
+int64_t fm_journal_wal_size(const char *path)
 {
     char wal[FM_JOURNAL_PATH_SIZE + 8];
+    struct stat about;
     snprintf(wal, sizeof wal, "%s-wal", path);
-    return access(wal, F_OK) == 0;
+    return stat(wal, &about) == 0 ? (int64_t)about.st_size : -1;
 }
 
 // The URI of a file that nobody changes: '?', '#' and '%' of the path are written as %xx.
@@ -192,7 +193,7 @@ fm_status fm_journal_reader_open_file(fm_journal_reader *reader, char *error)
     }
     int code = open_database(reader, ACCESS_SHARED) & 0xff;
     bool may_not_write = code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
-    if (may_not_write && !fm_journal_has_wal(reader->path)) {
+    if (may_not_write && fm_journal_wal_size(reader->path) < 0) {
         code = open_database(reader, ACCESS_IMMUTABLE);
     } else if (code == SQLITE_IOERR || code == SQLITE_FULL) {
         code = open_database(reader, ACCESS_ALONE);

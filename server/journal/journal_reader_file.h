@@ -10,8 +10,9 @@
 /// Opens the file; the disk may be full or read-only, and the file malicious.
 FM_CHECKED fm_status fm_journal_reader_open_file(fm_journal_reader *reader, char *error);
 
-/// Whether a write-ahead file lies beside it.
-bool fm_journal_has_wal(const char *path);
+/// Bytes of the write-ahead file beside it; -1: there is none. SQLite makes an empty one when it
+/// opens a file that has none.
+int64_t fm_journal_wal_size(const char *path);
 
 /// Formats SQLite's last error. @return the status of its last error
 fm_status fm_journal_reader_complain(const fm_journal_reader *reader, char *error,
