@@ -256,8 +256,8 @@ typedef struct fm_world_rules {
     fm_occupancy_rule occupancy;
     bool pushed_stay; // who is pushed from where it stands without an order does not go back there
     // After so many ticks an order ends whose way units of other teams block that stand still;
-    // 0..FM_BLOCKED_TICKS_MAX, 0: not for that reason, and who is blocked for long lets others push
-    // it.
+    // 0..FM_BLOCKED_TICKS_MAX, 0: not for that reason, and who is blocked for some ticks lets
+    // others push it.
     uint32_t blocked_ticks;
     uint32_t tick_millihertz; // ticks in 1000 s of game time, for speeds; 1..FM_TICK_MILLIHERTZ_MAX
     uint32_t players_build;   // buildings that players may have, for each team; 0: see permit.h

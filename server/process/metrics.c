@@ -467,7 +467,7 @@ static void write_worlds(FILE *out, const fm_metrics *metrics)
               "Agents that are let through a press, where a cell holds one.",
               world->stats.counts.escorts);
     PER_WORLD(out, metrics, "fogmarch_lanes", "gauge",
-              "Passages in which two streams of a team keep to lanes, where a cell holds one unit.",
+              "Passages in which two streams keep to lanes, where a cell holds one unit.",
               world->stats.counts.lanes);
     PER_WORLD(out, metrics, "fogmarch_passing_agents", "gauge",
               "Agents that keep to the right to pass units of other teams, where a cell holds one.",

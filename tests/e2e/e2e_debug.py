@@ -233,7 +233,7 @@ def meeting(client, world, agent):
 
 def who_passes_and_concedes():
     """Two teams of 48 walk into each other, in a field: blocked ones keep to the right. Of two in a corridor one cell
-    wide none can pass: after 20 ticks they concede."""
+    wide none can pass: after four ticks they concede."""
     with WebServer() as server:
         client = server.connect()
         rows = "\n".join(["." * 40] * 20 + ["@" * 40, "." * 40, "@" * 40])

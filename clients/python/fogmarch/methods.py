@@ -517,8 +517,8 @@ DebugExplain = TypedDict('DebugExplain', {
     'passes_until': int,
     # the team of those units, which it or a friend before it has seen; 0
     'passes_team': int,
-    # it has been blocked by another team's unit for long, and let units of other teams push it in
-    # the last tick
+    # another team's unit has blocked it for some ticks (see blocked_ticks of world.create), and it
+    # let units of other teams push it in the last tick
     'concedes': bool,
     # x, y of the cell to which it goes first, round a press of its team on the shortest way, or
     # empty
