@@ -400,15 +400,14 @@ static void check_files(struct options *options)
     check_certificate(options);
     check_folder(options, "journal_dir", options->config.journal_dir);
     check_folder(options, "web_root", options->config.web_root);
-    if (warning != NULL) {
-        fprintf(options->errors, "fogmarchd: warning: token_file %s: %s\n",
-                options->config.token_file, warning);
-    }
     if (fm_options_token_file_is_passed_over(&options->config)) {
         fprintf(options->errors,
                 "fogmarchd: warning: token_file %s: is not read: FOGMARCH_TOKEN or FOGMARCH_TOKENS "
                 "in the environment takes its place\n",
                 options->config.token_file);
+    } else if (warning != NULL) {
+        fprintf(options->errors, "fogmarchd: warning: token_file %s: %s\n",
+                options->config.token_file, warning);
     }
 }
 
