@@ -84,5 +84,5 @@ bool fm_contents_are_view(const msgpack_object *params)
     for (size_t i = 0; i < FM_COUNT_OF(bytes) && are; i++) {
         are = may_be_of_type(params, bytes[i], MSGPACK_OBJECT_BIN);
     }
-    return are;
+    return are && may_be_of_type(params, "untold", MSGPACK_OBJECT_BOOLEAN);
 }

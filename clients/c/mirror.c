@@ -535,6 +535,16 @@ static fm_status apply_keyframe(fm_mirror *mirror, const msgpack_object *params)
     return status == FM_OK ? fm_mirror_fill_sight(mirror, params) : status;
 }
 
+static void tell_untold(fm_mirror *mirror, const msgpack_object *params)
+{
+    if (fm_object_bool(params, "untold", false)) {
+        mirror->untold++;
+        if (mirror->ops != NULL && mirror->ops->untold != NULL) {
+            mirror->ops->untold(mirror->context);
+        }
+    }
+}
+
 static void read_load(fm_mirror *mirror, fm_numbers numbers)
 {
     if (numbers.count >= LOAD_SIZE) {
@@ -639,6 +649,15 @@ static fm_status finish(const fm_mirror *mirror, fm_notification notification, f
     return status;
 }
 
+static fm_status take_keyframe(fm_mirror *mirror, const msgpack_object *params)
+{
+    fm_status status = apply_keyframe(mirror, params);
+    if (status == FM_OK) {
+        tell_untold(mirror, params);
+    }
+    return finish(mirror, FM_NOTIFY_KEYFRAME, status);
+}
+
 fm_status fm_mirror_apply(fm_mirror *mirror, fm_notification notification,
                           const msgpack_object *params)
 {
@@ -651,7 +670,7 @@ fm_status fm_mirror_apply(fm_mirror *mirror, fm_notification notification,
     }
     switch (notification) {
     case FM_NOTIFY_KEYFRAME:
-        return finish(mirror, notification, apply_keyframe(mirror, params));
+        return take_keyframe(mirror, params);
     case FM_NOTIFY_DELTA:
         return finish(mirror, notification, apply_delta(mirror, params));
     case FM_NOTIFY_WORLD_ENDED:

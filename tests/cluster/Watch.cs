@@ -31,6 +31,7 @@ static class Watch
             views.Add(view);
             view.Changed += changed => Tell("{{\"view\": {0}, \"tick\": {1}, \"node\": \"{2}\", \"agents\": [{3}]}}",
                                             changed.World, changed.Tick, client.Address, AgentsOf(changed));
+            view.Untold += one => Tell("{{\"untold\": {0}}}", one.World);
             view.Ended += (ended, why) => Tell("{{\"view\": {0}, \"ended\": \"{1}\", \"at\": \"{2}\"}}", ended.World, why,
                                                ended.MovedTo);
             if (words[2] == "early" && views.Count == 1)

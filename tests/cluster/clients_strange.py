@@ -166,6 +166,7 @@ OTHER_CONTENTS = {
     "an end that is a list": (delta(ended=[[], [], [], [], []]), True),
     "an alert of half a place": (delta(alerts=[1, 2, 3, 4]), True),
     "a death that is a text": (delta(died=["11"]), True),
+    "untold that is a number": (dict(keyframe={**KEYFRAME, "untold": 1}), True),
     "steps that are a list": (delta(steps=[1, 2]), True),
     "runs that are a text": (delta(runs="floor"), True),
     "a notice of moved with a number as address": (
@@ -231,6 +232,25 @@ def other_contents_end_the_view_or_the_connection():
             except AssertionError as error:
                 failed.append(f"{what}: {error}")
     assert not failed, "\n".join(failed)
+
+
+def ends_that_were_not_told_are_told_of():
+    """A keyframe says so, each library tells its program once, and the view goes on."""
+    async def whole():
+        keyframe = msgpack.packb([2, "keyframe", [{**KEYFRAME, "tick": 3, "untold": True}]])
+        ends = delta(ended=[7, 10 * WORLD + 1, 0, 2, 2])["says"]
+        last = delta(tick=4)["says"]
+        async with StrangeServer(keyframe + ends + last) as server:
+            watchers = [await Watcher(kind).start(server.address, [WORLD], "") for kind in KINDS]
+            try:
+                await each(watchers, lambda one: one.until(lambda said: said.get("tick") == 4, "last delta"))
+                for one in watchers:
+                    told = [said.get("untold", said.get("tick")) for said in one.said if "untold" in said or "tick" in said]
+                    assert told in ([1, 2, WORLD, 3, 3, 4], [2, WORLD, 3, 3, 4]), f"{one.kind}: {one.said}"
+            finally:
+                for one in watchers:
+                    await one.close()
+    asyncio.run(whole())
 
 
 def a_view_that_starts_over_tells_of_nobody_twice():
@@ -497,6 +517,6 @@ def a_game_that_stood_still_connects():
 run([the_next_address_is_asked, no_address_answers, an_address_of_another_form_is_refused,
      the_next_address_is_asked_where_the_first_says_nothing, the_next_address_is_asked_where_the_first_has_no_power,
      the_next_address_is_asked_where_the_first_is_silent, rubbish_ends_the_connection,
-     other_contents_end_the_view_or_the_connection, a_view_that_starts_over_tells_of_nobody_twice,
+     other_contents_end_the_view_or_the_connection, ends_that_were_not_told_are_told_of, a_view_that_starts_over_tells_of_nobody_twice,
      a_node_without_an_address_is_passed_over,
      what_has_no_answer_when_the_connection_ends_is_told, a_view_that_is_not_read_ends, a_program_that_throws_loses_no_message, a_game_that_stood_still_connects])

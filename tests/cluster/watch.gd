@@ -51,6 +51,10 @@ func _on_changed(view):
 	print(to_json({"view": view.world, "tick": view.tick, "node": client.address, "agents": view.agents.keys()}))
 
 
+func _on_untold(view):
+	print(to_json({"untold": view.world}))
+
+
 func _on_ended(view, why):
 	print(to_json({"view": view.world, "ended": why, "at": view.moved_to}))
 
@@ -60,6 +64,7 @@ func _idle(_delta):
 	if client.state != client.CLOSED and views.size() < worlds.size() and (views.size() == 0 or views[-1].tick >= 0 or views[-1].is_over):
 		var view = client.subscribe(int(worlds[views.size()]), 0, [4, 4, 8, 8] if option == "rect" else [])
 		view.connect("changed", self, "_on_changed")
+		view.connect("untold", self, "_on_untold")
 		view.connect("ended", self, "_on_ended")
 		views.push_back(view)
 		if option == "early" and views.size() == 1:

@@ -44,6 +44,12 @@ static void tell(const struct watcher *watcher, const struct view *view)
     puts("]}");
 }
 
+static void on_untold(void *context)
+{
+    const struct view *view = context;
+    printf("{\"untold\": %llu}\n", (unsigned long long)view->world);
+}
+
 static void on_notification(void *context, fm_notification notification,
                             const msgpack_object *params)
 {
@@ -94,10 +100,11 @@ static void on_subscribed(void *context, uint64_t id, const fm_client_error *err
 static void subscribe(struct watcher *watcher, uint64_t world, const char *option)
 {
     static const uint64_t rect[] = {4, 4, 8, 8};
+    static const fm_mirror_ops ops = {.untold = on_untold};
     struct view *view = &watcher->views[watcher->count++];
     fm_params params;
     view->world = world;
-    fm_mirror_init(&view->mirror, 0, NULL, NULL);
+    fm_mirror_init(&view->mirror, 0, &ops, view);
     fm_params_init(&params);
     fm_params_uint(&params, FM_FIELD_WORLD, world);
     if (strcmp(option, "rect") == 0) {

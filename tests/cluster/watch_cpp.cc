@@ -34,6 +34,7 @@ static void watch(Client &client, View &view)
             std::printf("{\"wrong\": \"%llu left twice\"}\n", number(id));
         }
     };
+    view.on_untold = [&view] { std::printf("{\"untold\": %llu}\n", number(view.world())); };
     view.on_updated = [&client, &view, told] {
         if (told->size() != view.agent_count()) {
             std::printf("{\"wrong\": \"%zu agents have entered\"}\n", told->size());

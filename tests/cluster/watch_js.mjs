@@ -32,7 +32,10 @@ async function watch(world) {
   try {
     const view = await subscribe(client, option === "rect" ? { world, rect: [4, 4, 8, 8] } : { world });
     const { mirror } = view;
-    mirror.onChange = () => {
+    mirror.onChange = ({ untold }) => {
+      if (untold) {
+        tell({ untold: world });
+      }
       tell({ view: world, tick: mirror.tick, node: client.address, agents: [...mirror.ids.subarray(0, mirror.agentCount)] });
       if (option === "throws") {
         throw new Error("of the program");

@@ -20,6 +20,8 @@ def tell(**said):
 
 
 def tell_change(client, view):
+    if view.mirror.untold:
+        tell(untold=view.world)
     tell(view=view.world, tick=view.mirror.tick, agents=sorted(view.mirror.agents), node=client.address)
 
 

@@ -174,7 +174,9 @@ static void draw_rates(fm_watch *watch)
             none = false;
         }
     }
-    if (none) {
+    if (watch->view->untold > 0) {
+        fm_canvas_write(canvas, column + 1, 2, COLOUR_DIM, "and more, not told");
+    } else if (none) {
         fm_canvas_write(canvas, column + 1, 2, COLOUR_DIM, "none");
     }
 }

@@ -38,7 +38,7 @@ static void print_json_line(const fm_watch *watch)
         printf("%s\"%s\":%llu", i == 0 ? "" : ",", fm_order_end_names[i],
                (unsigned long long)watch->view->ended[i]);
     }
-    puts("}}");
+    printf("},\"untold\":%llu}\n", (unsigned long long)watch->view->untold);
     fflush(stdout);
 }
 

@@ -18,12 +18,12 @@ namespace Fogmarch
 
         // The entries of a message that are lists or rectangles; the others come by themselves.
         private enum Entry { Rect, Cells, Agents, Enter, Moved, Leave, Buildings, Classes, Ended, Motion, Tagged, Tags, Visible,
-            Alerts, Died, Count }
+            Alerts, Died, Untold, Count }
 
         private static readonly string[] names =
         {
             "rect", "cells", "agents", "enter", "moved", "leave", "buildings", "classes", "ended", "motion",
-            "tagged", "tags", "visible", "alerts", "died",
+            "tagged", "tags", "visible", "alerts", "died", "untold",
         };
 
         private struct Gone
@@ -45,6 +45,7 @@ namespace Fogmarch
         private readonly List<long> come = new List<long>();
         private readonly int[] at = new int[(int)Entry.Count]; // where each entry is in the message; 0: not there
         private byte[] message;
+        private bool untold; // the message says so
 
         /// <summary>Of a view that is over: the node that has its world now, as HOST:PORT; null: none is known.</summary>
         public string MovedTo { get; internal set; }
@@ -213,6 +214,10 @@ namespace Fogmarch
 
         /// <summary>Buildings came or went.</summary>
         public event Action<View> BuildingsChanged;
+
+        /// <summary>More orders ended, or alerts came, than the server keeps for a view. Those that it kept come with
+        /// the next message, the others never; AgentReport() tells which orders units still have.</summary>
+        public event Action<View> Untold;
 
         /// <summary>An order ended; each does exactly once.</summary>
         public event Action<View, OrderEnded> OrderEnded;

@@ -41,6 +41,10 @@ namespace Fogmarch
             {
                 BuildingsChanged(this);
             }
+            if (Untold != null && isKeyframe && untold)
+            {
+                Untold(this);
+            }
             if (OrderEnded != null)
             {
                 TellEnds();

@@ -39,6 +39,7 @@ namespace Fogmarch
             CheckNumbers(Entry.Ended, 5, 2); // what only events read
             CheckNumbers(Entry.Alerts, 5, 3);
             CheckNumbers(Entry.Died, 1, 1);
+            untold = Has(Entry.Untold) && new PackReader(message, at[(int)Entry.Untold]).TakeBool();
         }
 
         // Each thing is so many numbers, and the first of them are ids.

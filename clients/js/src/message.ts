@@ -51,6 +51,9 @@ export function check(message: Keyframe | Delta, isKeyframe: boolean): void {
       throw new NotShown(`${name} is something else than bytes`);
     }
   }
+  if (entries["untold"] !== undefined && typeof entries["untold"] !== "boolean") {
+    throw new NotShown("untold is neither true nor false");
+  }
   for (const name of isKeyframe ? ["rect", "cells", "agents"] : []) {
     if (entries[name] === undefined) {
       throw new NotShown(`it has no ${name}`);

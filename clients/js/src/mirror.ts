@@ -10,7 +10,9 @@ import { TERRAINS, type Results } from "./protocol.js";
 export { NotShown, type Delta, type Keyframe } from "./message.js";
 
 /** What a message has changed. `rows`: the first row with changed cells, and the one behind the last; `sight`: whether
- *  what is visible changed; `died`: own agents that died while others carried them. */
+ *  what is visible changed; `died`: own agents that died while others carried them; `untold`: more orders ended, or alerts
+ *  came, than the server keeps for a view: those that it kept come with the next message, the others never. agent.report
+ *  tells which orders units still have. */
 export interface Change {
   keyframe: boolean;
   rows: [number, number];
@@ -18,6 +20,7 @@ export interface Change {
   alerts: Alert[];
   died: readonly number[];
   sight: boolean;
+  untold: boolean;
 }
 
 const SLOTS_MAX = 1 << 24;
@@ -208,7 +211,8 @@ export class Mirror {
       this.visible!.fill(i & 1, at, at + count);
       at += count;
     });
-    return { keyframe: true, rows: [0, height], ended: [], alerts: [], died: [], sight: true };
+    return { keyframe: true, rows: [0, height], ended: [], alerts: [], died: [], sight: true,
+             untold: keyframe.untold ?? false };
   }
 
   private change(delta: Delta): Change {
@@ -257,7 +261,8 @@ export class Mirror {
     const rows = delta.runs !== undefined ? this.applyRuns(delta.runs) : this.applyCells(cells);
     const isMoved = delta.rect !== undefined;
     const sight = this.applySight(delta);
-    return { keyframe: isMoved, rows: isMoved ? [0, this.rect[3]] : rows, ended: endedList, alerts: alertList, died, sight };
+    return { keyframe: isMoved, rows: isMoved ? [0, this.rect[3]] : rows, ended: endedList, alerts: alertList, died, sight,
+             untold: false };
   }
 
   /** The view has moved: cells that it did not show before are unknown. */

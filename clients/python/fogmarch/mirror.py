@@ -18,7 +18,7 @@ _ROWS = (0, 1, 1, 1, 0, -1, -1, -1)
 
 
 # The types of what is in keyframes and deltas; other entries are not read.
-ENTRIES = {"tick": int, "tags": bytes, "steps": bytes, "runs": bytes, "sight": bytes}
+ENTRIES = {"tick": int, "untold": bool, "tags": bytes, "steps": bytes, "runs": bytes, "sight": bytes}
 ENTRIES |= dict.fromkeys(("rect", "cells", "agents", "buildings", "classes", "tagged", "motion", "visible", "moved", "enter",
                           "leave", "ended", "alerts", "died"), list)
 CELLS_MAX = 1 << 24  # of a view
@@ -97,7 +97,9 @@ class Alert:
 
 class Mirror:
     """`agents` by id; `ended`, `left`, `alerts` and `died` (own agents that others carried) are those of
-    the last message alone; a keyframe, after a gap, tells only who has left."""
+    the last message alone; a keyframe, after a gap, tells only who has left. `untold`: that gap had more ends of orders
+    or alerts than the server keeps for a view. Those that it kept come in the next message, the others never;
+    agent_report() tells which orders units still have."""
 
     def __init__(self) -> None:
         self._places: dict[int, Agent] = {}  # by the low 32 bits of the id
@@ -109,6 +111,7 @@ class Mirror:
         self.alerts: list[Alert] = []
         self.left: list[int] = []
         self.died: list[int] = []
+        self.untold = False
         self._looks = array("H")
         self._visible: bytearray | None = None  # None: subscribed without `sight`
 
@@ -155,12 +158,13 @@ class Mirror:
         """Applies a keyframe or a delta. Raises an Exception of any kind where the message is none."""
         for key, value in message.items():
             wanted = ENTRIES.get(key)
-            if wanted is int and not isinstance(value, int) or wanted is bytes and not isinstance(value, bytes):
+            if wanted in (int, bool, bytes) and not isinstance(value, wanted):
                 raise TypeError(f"{key} is something else than {wanted.__name__}")
             if wanted is list and not (isinstance(value, list) and all(type(number) is int for number in value)):
                 raise TypeError(f"{key} is no list of numbers")
         self.tick = message["tick"]
         self.ended, self.left, self.alerts, self.died = [], [], [], []
+        self.untold = name == "keyframe" and message.get("untold", False)
         if name == "keyframe":
             self._replace(message)
         else:

@@ -123,7 +123,7 @@ static fm_status apply(fm_mirror *mirror, fm_notification notification,
     return status;
 }
 
-static fm_status apply_keyframe(struct model *model, fm_mirror *mirror)
+static fm_status apply_keyframe_with(struct model *model, fm_mirror *mirror, bool untold)
 {
     static struct list cells, agents, classes, motion, tagged, buildings;
     cells.count = agents.count = classes.count = motion.count = tagged.count = buildings.count = 0;
@@ -166,7 +166,7 @@ static fm_status apply_keyframe(struct model *model, fm_mirror *mirror)
     msgpack_packer packer;
     msgpack_sbuffer_init(&bytes);
     msgpack_packer_init(&packer, &bytes, msgpack_sbuffer_write);
-    msgpack_pack_map(&packer, 12);
+    msgpack_pack_map(&packer, untold ? 13 : 12);
     pack_number(&packer, "subscription", 3);
     pack_number(&packer, "world", 8);
     pack_number(&packer, "team", 2);
@@ -179,9 +179,18 @@ static fm_status apply_keyframe(struct model *model, fm_mirror *mirror)
     pack_list(&packer, "tagged", &tagged);
     pack_tags(&packer, &tagged);
     pack_list(&packer, "buildings", &buildings);
+    if (untold) {
+        msgpack_pack_str_with_body(&packer, "untold", strlen("untold"));
+        msgpack_pack_true(&packer);
+    }
     fm_status status = apply(mirror, FM_NOTIFY_KEYFRAME, &bytes);
     msgpack_sbuffer_destroy(&bytes);
     return status;
+}
+
+static fm_status apply_keyframe(struct model *model, fm_mirror *mirror)
+{
+    return apply_keyframe_with(model, mirror, false);
 }
 
 // Empty entries are left out, as the protocol says.
@@ -580,6 +589,29 @@ static void test_an_unknown_reason_is_passed_on(void **state)
     fm_mirror_fini(&mirror);
 }
 
+static void note_untold(void *context)
+{
+    ++*(uint32_t *)context;
+}
+
+static void test_ends_that_were_not_told_are_told_of(void **state)
+{
+    (void)state;
+    static const fm_mirror_ops ops = {.untold = note_untold};
+    struct model model = new_model(1);
+    uint32_t told = 0;
+    fm_mirror mirror;
+    fm_mirror_init(&mirror, 0, &ops, &told);
+    assert_int_equal(apply_keyframe(&model, &mirror), FM_OK);
+    assert_int_equal(told, 0);
+    assert_int_equal(apply_keyframe_with(&model, &mirror, true), FM_OK);
+    assert_int_equal(told, 1);
+    assert_int_equal(mirror.untold, 1);
+    assert_int_equal(apply_keyframe(&model, &mirror), FM_OK);
+    assert_int_equal(told, 1);
+    fm_mirror_fini(&mirror);
+}
+
 static void test_each_contradiction_is_refused(void **state)
 {
     (void)state;
@@ -681,6 +713,7 @@ int main(void)
         cmocka_unit_test(test_mirror_equals_the_model),
         cmocka_unit_test(test_spoilt_deltas_do_no_harm),
         cmocka_unit_test(test_an_unknown_reason_is_passed_on),
+        cmocka_unit_test(test_ends_that_were_not_told_are_told_of),
         cmocka_unit_test(test_each_contradiction_is_refused),
         cmocka_unit_test(test_other_subscriptions_are_ignored),
         cmocka_unit_test(test_a_world_that_moved_has_not_ended),

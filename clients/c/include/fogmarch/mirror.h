@@ -90,6 +90,10 @@ typedef struct fm_mirror_ops {
     void (*alerted)(void *context, const fm_mirror_alert *alert);
     /// An agent of the view died while another one carried it; it had left the view before.
     void (*died)(void *context, uint64_t agent);
+    /// More orders ended, or more alerts came, than the server keeps for a view: in one tick, or
+    /// while this client did not read. Those that were kept are told next, by `ended` and
+    /// `alerted`; the others are told by nothing. agent.report tells which orders units still have.
+    void (*untold)(void *context);
 } fm_mirror_ops;
 
 // Readers may look at every field; only mirror.c writes.
@@ -128,6 +132,8 @@ typedef struct fm_mirror {
 
     fm_mirror_tag *tags; // of `agents`, see fm_mirror_tag_of(); NULL until there was one
     uint32_t tag_capacity;
+
+    uint64_t untold; // count of keyframes before which ends of orders or alerts were not told
 } fm_mirror;
 
 /// @param subscription  as the subscribe request answered; 0: adopt that of the first keyframe

@@ -53,6 +53,9 @@ class View
     std::function<void(const fm_mirror_agent &agent)> on_tagged;
     /// Others stand in mirror().buildings, so many as its building_count.
     std::function<void()> on_buildings_changed;
+    /// More orders ended, or alerts came, than the server keeps for a view. Those that were kept
+    /// come with the next message, the others never; agent.report tells which orders units have.
+    std::function<void()> on_untold;
     /// An order ended; each does exactly once.
     std::function<void(const fm_mirror_ended &order)> on_order_ended;
     /// A unit stopped for an enemy (alert of agent.order); agent.resume lets it go on.
@@ -387,6 +390,9 @@ inline void View::tell(bool is_keyframe, const Fields &params)
     }
     if (on_buildings_changed && (is_keyframe || params.has("buildings"))) {
         on_buildings_changed();
+    }
+    if (on_untold && is_keyframe && params.boolean("untold")) {
+        on_untold();
     }
     for (std::size_t i = 0; on_order_ended && i < ends_.size(); i++) {
         on_order_ended(ends_[i]);

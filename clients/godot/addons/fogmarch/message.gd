@@ -66,6 +66,8 @@ static func what_is_wrong(view, is_keyframe, message):
 		var width = 2 if is_keyframe and name == "cells" else LISTS[name]
 		if message.has(name) and not _is_list(message[name], width):
 			return "%s is no whole list of numbers" % name
+	if typeof(message.get("untold", false)) != TYPE_BOOL:
+		return "untold is neither true nor false"
 	for name in ["rect", "cells", "agents"] if is_keyframe else []:
 		if not message.has(name):
 			return "it has no %s" % name

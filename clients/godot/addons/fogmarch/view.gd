@@ -19,6 +19,9 @@ signal tagged(view, agent)
 # So many cells from x, y eastward came into sight or left it. Only in a view with sight.
 signal sight_changed(view, x, y, count)
 signal buildings_changed(view)
+# More orders ended, or alerts came, than the server keeps for a view. Those that it kept come with the next message, the
+# others never; agent.report tells which orders units still have.
+signal untold(view)
 # An order ended: {order, agent, reason, x, y}; reason_name(reason) says why.
 signal order_ended(view, order)
 # A unit stopped for an enemy: {order, agent, seen, x, y}, seen 0 when the enemy is out of sight again.
@@ -284,6 +287,8 @@ func _tell(is_keyframe, message, gone, come):
 		emit_signal("tagged", self, agents[tags[i]])
 	if is_keyframe or message.has("buildings"):
 		emit_signal("buildings_changed", self)
+	if is_keyframe and message.get("untold", false):
+		emit_signal("untold", self)
 	var ends = message.get("ended", [])
 	for i in range(0, ends.size(), 5):
 		emit_signal("order_ended", self, {"order": ends[i], "agent": ends[i + 1], "reason": ends[i + 2],

@@ -204,7 +204,10 @@ export class WorldView {
     this.truth = await subscribe(this.client, { world: this.world.world });
     watchView(this.client, this.truth, () => !this.isOver);
     const { mirror } = this.truth;
-    mirror.onChange = ({ keyframe, rows, ended }) => {
+    mirror.onChange = ({ keyframe, rows, ended, untold }) => {
+      if (untold) {
+        this.endedList.prepend(make("li", {}, "more orders ended than are kept for a view"));
+      }
       this.paint(rows, keyframe);
       this.take(mirror, ended);
     };

@@ -2,7 +2,7 @@
 // drawn above each.
 
 import { Graphics } from "pixi.js";
-import type { Alert, Ended, Mirror } from "fogmarch";
+import { AGENT_STATES, type Alert, type Ended, type Mirror } from "fogmarch";
 import type { MapView } from "../common/map-view.js";
 import type { UnitReport } from "./reports.js";
 
@@ -39,6 +39,16 @@ export class Alerts {
     }
     for (const agent of this.stopped.keys()) {
       if (this.view.placeOf(agent) === undefined) {
+        this.stopped.delete(agent);
+      }
+    }
+  }
+
+  /** Orders have ended, and nobody said which. A unit that waits to be told to continue holds. */
+  missEnds(): void {
+    for (const agent of this.stopped.keys()) {
+      const place = this.view.placeOf(agent);
+      if (place === undefined || AGENT_STATES[this.view.states[place]!] !== "holding") {
         this.stopped.delete(agent);
       }
     }

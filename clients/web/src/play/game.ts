@@ -129,7 +129,7 @@ export class Game {
     };
     map.under.addChild(this.buildings.graphics);
     map.over.addChild(this.sites.graphics);
-    mirror.onChange = ({ rows, ended, alerts, died, sight }) => {
+    mirror.onChange = ({ rows, ended, alerts, died, sight, untold }) => {
       map.terrain.paint(mirror, rows);
       map.agents.take(mirror, 1000 / world.tick_hz);
       if (sight || rows[0] < rows[1]) {
@@ -137,6 +137,9 @@ export class Game {
         this.minimap.terrainChanged();
       }
       this.buildings.draw(mirror.buildings);
+      if (untold) {
+        this.missEnds();
+      }
       this.plans.take(ended);
       this.alerts.take(alerts, ended);
       this.news.take(ended);
@@ -201,6 +204,15 @@ export class Game {
     this.map.terrain.paintSight(this.view.mirror, undefined);
     this.map.show(undefined);
     void this.view.end().catch(() => {});
+  }
+
+  // More orders ended than the server keeps for a view: what this page knows of orders may be over. A report tells
+  // it again for what is selected.
+  private missEnds(): void {
+    this.plans.forgetAll();
+    this.alerts.missEnds();
+    this.news.tell("more orders ended than are listed");
+    void this.reports.ask();
   }
 
   private get mayBuild(): boolean {

@@ -35,6 +35,12 @@ export class Plans {
     agents.forEach((agent) => this.reports.delete(agent));
   }
 
+  /** Orders have ended, and nobody said which. */
+  forgetAll(): void {
+    this.byAgent.clear();
+    this.reports.clear();
+  }
+
   /** The state of these units, as the server reports it. */
   told(units: readonly UnitReport[]): void {
     for (const unit of units) {
