@@ -22,6 +22,7 @@ struct held {
     struct held *next;
     fm_notification notification;
     uint64_t tick;
+    bool has_gap;          // as of the view
     msgpack_sbuffer bytes; // its map
 };
 
@@ -39,6 +40,7 @@ struct view {
     uint64_t subscription;      // 0: none
     uint64_t stream;            // upstream's number of the stream that we have; 0: none
     bool follows;               // the messages so far lead to `tick`
+    bool has_gap;               // subscribed to again: a keyframe, if one comes, lacks what ended
     bool is_shown;              // the scene has had a keyframe
     uint64_t tick;
     struct held *held, *last_held;
@@ -137,6 +139,7 @@ static fm_status hold(fm_feed *feed, struct view *view, fm_notification notifica
     }
     held->notification = notification;
     held->tick = tick;
+    held->has_gap = view->has_gap;
     *(view->held == NULL ? &view->held : &view->last_held->next) = held;
     view->last_held = held;
     view->held_size += memory_of(held);
@@ -238,7 +241,8 @@ static fm_status make_picture(const fm_scene *scene, fm_notification notificatio
                                               : fm_picture_of_delta(scene, params, out);
 }
 
-static void show(fm_feed *feed, struct view *view, fm_notification notification,
+// @param has_gap  before a keyframe, orders may have ended that nobody tells
+static void show(fm_feed *feed, struct view *view, fm_notification notification, bool has_gap,
                  const msgpack_object *params)
 {
     const fm_scene *scene = fm_scenes_find(feed->host, view->team);
@@ -255,6 +259,8 @@ static void show(fm_feed *feed, struct view *view, fm_notification notification,
         begin_again(feed, view);
         return;
     }
+    bool is_later = publication->is_snapshot && publication->tick > scene->tick;
+    publication->ended_lost |= has_gap && is_later;
     fm_stream_publish(feed->hub, publication);
     view->is_shown = true;
     answer(feed, view, FM_OK);
@@ -297,12 +303,13 @@ static void show_held(fm_feed *feed, struct view *view)
         size_t at = 0;
         const msgpack_sbuffer *bytes = &view->held->bytes;
         fm_notification notification = view->held->notification;
+        bool has_gap = view->held->has_gap;
         if (msgpack_unpack_next(&message, bytes->data, bytes->size, &at) !=
             MSGPACK_UNPACK_SUCCESS) {
             begin_again(feed, view); // out of memory
             break;
         }
-        show(feed, view, notification, &message.data);
+        show(feed, view, notification, has_gap, &message.data);
         if (view->held != NULL) { // else it starts over
             drop_first_held(feed, view);
         }
@@ -344,10 +351,13 @@ static void take_picture(fm_feed *feed, fm_notification notification, const msgp
     view->tick = tick;
     fm_feed_note_tick(feed, tick);
     if (feed->hub->config->relay_delay_ticks == 0) {
-        show(feed, view, notification, params);
+        bool has_gap = view->has_gap;
+        view->has_gap = false;
+        show(feed, view, notification, has_gap, params);
         return;
     }
     fm_status status = hold(feed, view, notification, tick, params);
+    view->has_gap = false;
     if (status != FM_OK) {
         pause_for_room(feed, view, status);
     }
@@ -493,6 +503,7 @@ static fm_status subscribe(fm_feed *feed, struct view *view)
     fm_status status = fm_upstream_send(feed->upstream, FM_METHOD_SUBSCRIBE, &params, on_subscribed,
                                         feed, &view->request);
     fm_params_fini(&params);
+    view->has_gap = true;
     return status;
 }
 

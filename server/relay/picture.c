@@ -671,7 +671,7 @@ static fm_status read_keyframe(struct draft *draft)
         return FM_ERR_BAD_MESSAGE;
     }
     draft->block->is_snapshot = true;
-    draft->block->is_cut = draft->scene->live;
+    draft->block->is_cut = draft->scene->live && draft->block->tick <= draft->scene->tick;
     draft->block->ended_lost = fm_object_get(draft->params, "untold") != NULL;
     draft->block->changes.buildings_changed = true;
     if (!read_agents(draft) || !read_classes(draft) || !read_tags(draft) || !read_motion(draft) ||

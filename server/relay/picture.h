@@ -15,8 +15,9 @@
 
 #include <fogmarch/object.h>
 
-/// Makes a publication of a keyframe of the whole map. One that finds the scene live replaces what
-/// its readers know (is_cut): upstream may have gone back in time.
+/// Makes a publication of a keyframe of the whole map. One that is not later than what the scene
+/// shows replaces what its readers know (is_cut): upstream may have gone back in time. Orders that
+/// ended before a later one come with the delta of the same tick that follows it, if any did.
 ///
 /// @param params  of the notification
 /// @param out     receives it; left alone on failure

@@ -159,9 +159,9 @@ const fm_scene_agent *fm_scene_find(const fm_scene *scene, uint64_t number, bool
 /// Whether orders that ended or alerts since that tick are no longer kept: too many came since.
 bool fm_scene_has_lost_ends(const fm_scene *scene, uint64_t since);
 
-/// A delta with only the ended orders and the alerts since that tick, as far as they are
-/// remembered: these are not in a keyframe. The caller owns the frame.
-fm_body fm_scene_ended(fm_scene *scene, uint64_t since, fm_form form);
+/// A delta with only the ended orders and the alerts after a tick, up to another one, as far as
+/// they are remembered: these are not in a keyframe. The caller owns the frame.
+fm_body fm_scene_ended(fm_scene *scene, uint64_t since, uint64_t until, fm_form form);
 
 /// A keyframe's entry `untold` alone. The caller owns the frame.
 fm_body fm_scene_untold(void);

@@ -68,15 +68,15 @@ static bool pack_sight_since(fm_body_packer *body, const fm_scene *scene,
     return packed;
 }
 
-static void pack_ended_since(fm_body_packer *body, const fm_scene *scene, uint64_t since)
+static void pack_ended(fm_body_packer *body, const fm_scene *scene, uint64_t since, uint64_t until)
 {
     const fm_tick_log *log = &scene->ended_log;
-    uint64_t first = fm_tick_log_find(log, since);
-    if (first == log->end) {
+    uint64_t first = fm_tick_log_find(log, since), end = fm_tick_log_find(log, until);
+    if (first == end) {
         return;
     }
-    fm_body_array(body, "ended", (size_t)(log->end - first) * 5);
-    for (uint64_t i = first; i < log->end; i++) {
+    fm_body_array(body, "ended", (size_t)(end - first) * 5);
+    for (uint64_t i = first; i < end; i++) {
         const fm_order_ended *ended = fm_tick_log_at(log, i);
         fm_body_uint(body, body->form.veiled ? ended->number : ended->order);
         fm_body_uint(body, fm_agent_id_pack(body->form.veiled ? ended->name : ended->agent));
@@ -85,15 +85,15 @@ static void pack_ended_since(fm_body_packer *body, const fm_scene *scene, uint64
     }
 }
 
-static void pack_alerts_since(fm_body_packer *body, const fm_scene *scene, uint64_t since)
+static void pack_alerts(fm_body_packer *body, const fm_scene *scene, uint64_t since, uint64_t until)
 {
     const fm_tick_log *log = &scene->alert_log;
-    uint64_t first = fm_tick_log_find(log, since);
-    if (first == log->end) {
+    uint64_t first = fm_tick_log_find(log, since), end = fm_tick_log_find(log, until);
+    if (first == end) {
         return;
     }
-    fm_body_array(body, "alerts", (size_t)(log->end - first) * 5);
-    for (uint64_t i = first; i < log->end; i++) {
+    fm_body_array(body, "alerts", (size_t)(end - first) * 5);
+    for (uint64_t i = first; i < end; i++) {
         const fm_alert *alert = fm_tick_log_at(log, i);
         bool veiled = body->form.veiled;
         fm_body_uint(body, veiled ? alert->number : alert->order);
@@ -103,25 +103,25 @@ static void pack_alerts_since(fm_body_packer *body, const fm_scene *scene, uint6
     }
 }
 
-static void pack_died_since(fm_body_packer *body, const fm_scene *scene, uint64_t since)
+static void pack_died(fm_body_packer *body, const fm_scene *scene, uint64_t since, uint64_t until)
 {
     const fm_tick_log *log = &scene->died_log;
-    uint64_t first = fm_tick_log_find(log, since);
-    if (first == log->end) {
+    uint64_t first = fm_tick_log_find(log, since), end = fm_tick_log_find(log, until);
+    if (first == end) {
         return;
     }
-    fm_body_array(body, "died", (size_t)(log->end - first));
-    for (uint64_t i = first; i < log->end; i++) {
+    fm_body_array(body, "died", (size_t)(end - first));
+    for (uint64_t i = first; i < end; i++) {
         const fm_agent_left *left = fm_tick_log_at(log, i);
         fm_body_uint(body, fm_agent_id_pack(body->form.veiled ? left->name : left->id));
     }
 }
 
-static void begin_delta(fm_body_packer *body, const fm_scene *scene, fm_form form)
+static void begin_delta(fm_body_packer *body, const fm_scene *scene, uint64_t tick, fm_form form)
 {
     fm_body_begin(body, form);
     fm_body_number(body, "world", scene->host->number);
-    fm_body_number(body, "tick", scene->tick);
+    fm_body_number(body, "tick", tick);
 }
 
 // A delta with nothing but rectangle and tick is empty.
@@ -137,7 +137,7 @@ static fm_body finish_delta(fm_body_packer *body, bool complete)
 static fm_body make_delta(fm_scene *scene, const fm_view_shift *shift, uint64_t since, fm_form form)
 {
     fm_body_packer body;
-    begin_delta(&body, scene, form);
+    begin_delta(&body, scene, scene->tick, form);
     if (fm_view_shift_moves(shift)) {
         fm_body_rect(&body, shift->to);
     }
@@ -147,9 +147,9 @@ static fm_body make_delta(fm_scene *scene, const fm_view_shift *shift, uint64_t 
     if (scene->buildings_tick > since || fm_view_shift_moves(shift)) {
         fm_body_buildings(&body, scene, shift->to);
     }
-    pack_ended_since(&body, scene, since);
-    pack_alerts_since(&body, scene, since);
-    pack_died_since(&body, scene, since);
+    pack_ended(&body, scene, since, scene->tick);
+    pack_alerts(&body, scene, since, scene->tick);
+    pack_died(&body, scene, since, scene->tick);
     return finish_delta(&body, complete);
 }
 
@@ -188,13 +188,13 @@ fm_body fm_scene_shift(fm_scene *scene, const fm_rect *from, const fm_rect *to, 
     return make_delta(scene, &(fm_view_shift){from, to}, since, form);
 }
 
-fm_body fm_scene_ended(fm_scene *scene, uint64_t since, fm_form form)
+fm_body fm_scene_ended(fm_scene *scene, uint64_t since, uint64_t until, fm_form form)
 {
     fm_body_packer body;
-    begin_delta(&body, scene, form);
-    pack_ended_since(&body, scene, since);
-    pack_alerts_since(&body, scene, since);
-    pack_died_since(&body, scene, since);
+    begin_delta(&body, scene, until, form);
+    pack_ended(&body, scene, since, until);
+    pack_alerts(&body, scene, since, until);
+    pack_died(&body, scene, since, until);
     return finish_delta(&body, true);
 }
 

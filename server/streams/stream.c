@@ -7,6 +7,7 @@
 #include "server/base/log.h"
 #include "server/streams/follow_rect.h"
 #include "server/streams/scenes.h"
+#include "server/streams/subscription.h"
 #include "server/streams/subscription_quota.h"
 #include "server/worlds/publish.h"
 
@@ -22,33 +23,6 @@
 #define TURN_COUNT_MAX 256u
 #define TURN_NS_MAX    (2 * FM_NS_PER_MS)
 
-struct fm_subscription {
-    fm_subscription *next_of_scene;
-    fm_subscription **link_of_scene; // that points to this one
-    fm_subscription *next_of_session;
-    fm_session *session;
-    fm_scene *scene;
-    uint64_t number;
-    fm_rect rect;      // that it wants to show
-    fm_rect sent_rect; // that the client shows
-    uint64_t follow;   // agent to keep in the middle, by name or id; 0: none
-    uint32_t every;
-    bool dense;           // its deltas have steps and runs
-    bool sight;           // and what is visible
-    bool motion;          // and how agents move
-    bool opening;         // its request is not answered yet
-    bool is_notification; // nor will be
-    uint64_t request;
-    uint64_t wanted_stream, wanted_since; // where an earlier session was; 0: nowhere
-    bool has_keyframe;                    // has had a keyframe, in an earlier session perhaps
-    bool resumed;                         // in an earlier session
-    uint64_t tick;                        // the client knows all up to here
-    bool behind;                          // something is due that it was too slow for
-    bool due;                             // in its session's line, to be brought up to date
-    bool owes;                            // due, and has waited long enough for `every`
-    fm_subscription *next_due;
-};
-
 static void set_behind(fm_subscription *subscription, bool behind)
 {
     subscription->session->behind_count += (uint32_t)behind - subscription->behind;
@@ -57,62 +31,10 @@ static void set_behind(fm_subscription *subscription, bool behind)
 
 // ---- sending -----------------------------------------------------------------------------------
 
-// [2, name, [{"subscription": number -- with room for `entries` more.
-static fm_frame *make_head(const fm_subscription *subscription, fm_notification notification,
-                           uint32_t entries)
+// The client has got all orders that ended, and alerts, up to here.
+static uint64_t known_ends(const fm_subscription *subscription)
 {
-    msgpack_sbuffer buffer;
-    msgpack_packer packer;
-    msgpack_sbuffer_init(&buffer);
-    msgpack_packer_init(&packer, &buffer, fm_frame_write);
-    fm_pack_notification(&packer, notification);
-    msgpack_pack_map(&packer, entries + 1);
-    fm_pack_text(&packer, "subscription");
-    msgpack_pack_uint64(&packer, subscription->number);
-    return fm_frame_take(&buffer);
-}
-
-static void count_message(fm_hub *hub, fm_notification notification, size_t size)
-{
-    if (notification == FM_NOTIFY_KEYFRAME) {
-        fm_tally_add(&hub->counts.keyframe_sizes, fm_hub_size_edges, size);
-    } else if (notification == FM_NOTIFY_DELTA) {
-        fm_tally_add(&hub->counts.delta_sizes, fm_hub_size_edges, size);
-    }
-}
-
-static bool send_body(const fm_subscription *subscription, fm_notification notification,
-                      fm_body body, fm_body tail)
-{
-    if (body.frame == NULL) {
-        return false;
-    }
-    uint32_t entries = body.entries + (tail.frame != NULL ? tail.entries : 0);
-    fm_frame *head = make_head(subscription, notification, entries);
-    if (head == NULL) {
-        return false;
-    }
-    fm_frame *frames[FM_SEND_FRAMES_MAX] = {head, body.frame, tail.frame};
-    fm_session_send(subscription->session, frames, tail.frame != NULL ? 3 : 2);
-    subscription->session->hub->counts.sight_size += body.sight_size;
-    count_message(subscription->session->hub, notification,
-                  head->size + body.frame->size + (tail.frame != NULL ? tail.frame->size : 0));
-    fm_frame_drop(head);
-    return true;
-}
-
-// A player knows agents and orders by names; the others by the world's ids.
-static bool is_veiled(const fm_subscription *subscription)
-{
-    return subscription->session->role == FM_ROLE_PLAYER;
-}
-
-static fm_form form_of(const fm_subscription *subscription)
-{
-    return (fm_form){.veiled = is_veiled(subscription),
-                     .dense = subscription->dense,
-                     .sight = subscription->sight,
-                     .motion = subscription->motion};
+    return subscription->tick - subscription->lacks_ends;
 }
 
 // Whether ends and alerts came that the client is never told: it must know. Its tick is that of its
@@ -120,7 +42,15 @@ static fm_form form_of(const fm_subscription *subscription)
 static bool has_missed_ends(const fm_subscription *subscription)
 {
     bool was_shown = subscription->has_keyframe || subscription->tick > 0;
-    return was_shown && fm_scene_has_lost_ends(subscription->scene, subscription->tick);
+    return was_shown && fm_scene_has_lost_ends(subscription->scene, known_ends(subscription));
+}
+
+// Whether it was to continue an earlier session's view, which is not there any more, and ticks have
+// passed since: nobody knows what ended in these.
+static bool has_gap(const fm_subscription *subscription)
+{
+    return subscription->wanted_stream != 0 &&
+           subscription->wanted_since < subscription->scene->tick;
 }
 
 static void log_untold(const fm_subscription *subscription)
@@ -133,18 +63,33 @@ static void log_untold(const fm_subscription *subscription)
 
 static bool send_keyframe_body(fm_subscription *subscription)
 {
-    fm_body untold = has_missed_ends(subscription) ? fm_scene_untold() : (fm_body){0};
+    bool has_missed = has_missed_ends(subscription);
+    fm_body untold = has_missed || has_gap(subscription) ? fm_scene_untold() : (fm_body){0};
     if (untold.entries > 0 && untold.frame == NULL) {
         return false;
     }
-    fm_body body =
-        fm_scene_keyframe(subscription->scene, &subscription->rect, form_of(subscription));
-    bool sent = send_body(subscription, FM_NOTIFY_KEYFRAME, body, untold);
-    if (sent && untold.frame != NULL) {
+    fm_body body = fm_scene_keyframe(subscription->scene, &subscription->rect,
+                                     fm_subscription_form(subscription));
+    bool sent = fm_subscription_send(subscription, FM_NOTIFY_KEYFRAME, body, untold);
+    if (sent && has_missed) {
         log_untold(subscription);
     }
     fm_frame_drop(untold.frame);
     return sent;
+}
+
+// Ends and alerts that the client lacks, up to a tick.
+static void send_ends(fm_subscription *subscription, uint64_t until)
+{
+    fm_form form = fm_subscription_form(subscription);
+    fm_body ended = fm_scene_ended(subscription->scene, known_ends(subscription), until, form);
+    bool sent = ended.entries == 0 ||
+                fm_subscription_send(subscription, FM_NOTIFY_DELTA, ended, (fm_body){0});
+    fm_frame_drop(ended.frame);
+    subscription->lacks_ends = false;
+    if (!sent) {
+        fm_session_disconnect(subscription->session, "out of memory");
+    }
 }
 
 // A keyframe replaces all that the client has, but orders end only once, so ended orders that it
@@ -159,15 +104,11 @@ static void send_keyframe(fm_subscription *subscription)
     }
     if (subscription->has_keyframe) {
         subscription->session->hub->counts.keyframes_forced++;
-        fm_body ended = fm_scene_ended(scene, subscription->tick, form_of(subscription));
-        bool sent =
-            ended.entries == 0 || send_body(subscription, FM_NOTIFY_DELTA, ended, (fm_body){0});
-        fm_frame_drop(ended.frame);
-        if (!sent) {
-            fm_session_disconnect(subscription->session, "out of memory");
-        }
+        send_ends(subscription, scene->tick);
     }
     subscription->has_keyframe = true;
+    subscription->lacks_ends = false;
+    subscription->wanted_stream = 0;
     subscription->sent_rect = subscription->rect;
     subscription->tick = scene->tick;
 }
@@ -188,7 +129,7 @@ static void send_delta(fm_subscription *subscription)
 {
     fm_scene *scene = subscription->scene;
     bool moved = has_moved(subscription);
-    fm_form form = form_of(subscription);
+    fm_form form = fm_subscription_form(subscription);
     fm_body body = moved ? fm_scene_shift(scene, &subscription->sent_rect, &subscription->rect,
                                           subscription->tick, form)
                          : fm_scene_delta(scene, &subscription->rect, subscription->tick, form);
@@ -196,7 +137,7 @@ static void send_delta(fm_subscription *subscription)
     bool sees_load = session->role >= FM_ROLE_OBSERVER;
     fm_body load = sees_load && body.frame != NULL ? fm_scene_load(scene) : (fm_body){0};
     bool nothing_to_say = body.frame == NULL && body.entries == 0;
-    bool sent = !nothing_to_say && send_body(subscription, FM_NOTIFY_DELTA, body, load);
+    bool sent = !nothing_to_say && fm_subscription_send(subscription, FM_NOTIFY_DELTA, body, load);
     if (sent) {
         fm_tally_add(&session->hub->counts.delta_ticks, fm_hub_tick_edges,
                      scene->tick - subscription->tick);
@@ -220,7 +161,7 @@ static void follow(fm_subscription *subscription)
     const fm_scene_agent *agent =
         subscription->follow == 0
             ? NULL
-            : fm_scene_find(scene, subscription->follow, is_veiled(subscription));
+            : fm_scene_find(scene, subscription->follow, fm_subscription_is_veiled(subscription));
     if (agent == NULL) {
         return;
     }
@@ -259,7 +200,12 @@ static void bring_up_to_date(fm_subscription *subscription)
     if (!subscription->has_keyframe || !fm_scene_reaches(scene, subscription->tick) ||
         is_jump(subscription)) {
         send_keyframe(subscription);
-    } else if (scene->tick - subscription->tick >= subscription->every || has_moved(subscription)) {
+        return;
+    }
+    if (subscription->lacks_ends) {
+        send_ends(subscription, subscription->tick);
+    }
+    if (scene->tick - subscription->tick >= subscription->every || has_moved(subscription)) {
         send_delta(subscription);
     }
 }
@@ -276,7 +222,8 @@ static bool has_read(const fm_session *session)
 // histories differ.
 static uint64_t stream_of(const fm_subscription *subscription)
 {
-    return subscription->scene->stream | is_veiled(subscription) | (subscription->sight ? 2u : 0u);
+    return subscription->scene->stream | fm_subscription_is_veiled(subscription) |
+           (subscription->sight ? 2u : 0u);
 }
 
 // Continues where another session was, if all that has changed since is remembered.
@@ -289,6 +236,7 @@ static void try_to_resume(fm_subscription *subscription)
         subscription->has_keyframe = subscription->resumed = true;
         subscription->sent_rect = subscription->rect;
         subscription->tick = subscription->wanted_since;
+        subscription->wanted_stream = 0;
         subscription->session->hub->counts.streams_resumed++;
     }
 }
@@ -782,13 +730,34 @@ static void forget_keyframes(fm_scene *scene)
     }
 }
 
+// Orders that ended by the time of a keyframe that a relay got come after it: clients that it was
+// sent to on lack them.
+static void note_late_ends(fm_scene *scene)
+{
+    for (fm_subscription *subscription = scene->subscriptions; subscription != NULL;
+         subscription = subscription->next_of_scene) {
+        subscription->lacks_ends |= subscription->has_keyframe && subscription->tick == scene->tick;
+    }
+}
+
+static bool has_late_ends(const fm_scene *scene, const fm_publication *publication)
+{
+    const fm_changes *changes = &publication->changes;
+    return !publication->is_snapshot && publication->tick == scene->tick &&
+           (changes->ended_count > 0 || changes->alert_count > 0 || changes->left_count > 0);
+}
+
 void fm_stream_publish(fm_hub *hub, fm_publication *publication)
 {
     fm_host *host = publication->host;
     fm_scene *scene = fm_scenes_find(host, publication->team);
     if (scene != NULL && scene->serial == publication->serial &&
         (scene->live || publication->is_snapshot)) {
+        bool is_late = has_late_ends(scene, publication);
         fm_status status = fm_scene_apply(scene, publication);
+        if (is_late) {
+            note_late_ends(scene);
+        }
         if (publication->is_cut) {
             forget_keyframes(scene);
         }
@@ -826,51 +795,6 @@ static void send_last_delta(fm_subscription *subscription)
     }
 }
 
-// Quiet ticks are not published: a client that was sent everything is up to date with them, too.
-static uint64_t known_tick(const fm_subscription *subscription, uint64_t tick)
-{
-    const fm_scene *scene = subscription->scene;
-    bool knows_all = scene->live && subscription->tick == scene->tick && tick > scene->tick;
-    return !subscription->has_keyframe ? 0 : knows_all ? tick : subscription->tick;
-}
-
-static void send_moved(const fm_subscription *subscription, const fm_node_entry *place,
-                       uint64_t tick)
-{
-    msgpack_sbuffer buffer;
-    msgpack_packer packer;
-    char ticket[FM_TICKET_TEXT_SIZE];
-    fm_session_ticket(subscription->session, ticket);
-    msgpack_sbuffer_init(&buffer);
-    msgpack_packer_init(&packer, &buffer, fm_frame_write);
-    fm_pack_key_uint(&packer, "world", subscription->scene->host->number);
-    fm_pack_key_text(&packer, "node", place->name);
-    fm_pack_key_text(&packer, "tcp", place->tcp);
-    fm_pack_key_text(&packer, "http", place->http);
-    fm_pack_key_text(&packer, "ticket", ticket);
-    fm_pack_key_uint(&packer, "tick", known_tick(subscription, tick));
-    fm_body body = {.frame = fm_frame_take(&buffer), .entries = 6};
-    if (!send_body(subscription, FM_NOTIFY_MOVED, body, (fm_body){0})) {
-        fm_session_disconnect(subscription->session, "out of memory");
-    }
-    fm_frame_drop(body.frame);
-}
-
-static void send_world_ended(const fm_subscription *subscription)
-{
-    msgpack_sbuffer buffer;
-    msgpack_packer packer;
-    msgpack_sbuffer_init(&buffer);
-    msgpack_packer_init(&packer, &buffer, fm_frame_write);
-    fm_pack_text(&packer, "world");
-    msgpack_pack_uint64(&packer, subscription->scene->host->number);
-    fm_body body = {.frame = fm_frame_take(&buffer), .entries = 1};
-    if (!send_body(subscription, FM_NOTIFY_WORLD_ENDED, body, (fm_body){0})) {
-        fm_session_disconnect(subscription->session, "out of memory");
-    }
-    fm_frame_drop(body.frame);
-}
-
 void fm_stream_end_host(fm_hub *hub, fm_host *host, const fm_node_entry *place, uint64_t tick)
 {
     close_idle(hub, host, fm_clock_now_ns(), 0);
@@ -884,10 +808,10 @@ void fm_stream_end_host(fm_hub *hub, fm_host *host, const fm_node_entry *place, 
             answer_opened(subscription);
         }
         if (place == NULL) {
-            send_world_ended(subscription);
+            fm_subscription_send_world_ended(subscription);
         } else {
             send_last_delta(subscription);
-            send_moved(subscription, place, tick);
+            fm_subscription_send_moved(subscription, place, tick);
         }
         end(subscription); // the last one takes the scene along
     }

@@ -368,6 +368,62 @@ def metrics(port_file):
     return {line[0]: float(line[1]) for line in lines}
 
 
+def more_ends_than_are_kept():
+    """More orders end in one tick than a view keeps. Who looks through a relay is told so as well, once, gets those that
+    are kept, and its stream goes on; so is who looks through a relay of a relay, or did not read meanwhile."""
+    units, queued = 2100, 32
+    with tempfile.TemporaryDirectory() as folder, Server(environment=TOKENS) as server:
+        admin = connect(server)
+        world = admin.call("world.create", name="w", generator="open", width=160, height=160, paused=True,
+                           omniscient=True)["world"]
+        admin.call("team.create", world=world)
+        agents = admin.call("agent.spawn", world=world, team=1, place="nearest",
+                            cells=[xy for i in range(units) for xy in (i % 60, i // 60)])["agents"]
+
+        def end_all(of):
+            for number in range(queued):
+                admin.call("agent.order", world=world, agents=agents, kind="move", goal=[150, 150], queue=number > 0)
+            admin.call("agent.order", world=world, agents=agents[:of], kind="stop")
+            admin.call("world.step", world=world, ticks=1)
+
+        relay_flags = ["--relay-token-file", token_file(folder), "--relay-of"]
+        with Server(*relay_flags, f"127.0.0.1:{server.port}", environment=TOKENS) as first, \
+                Server(*relay_flags, f"127.0.0.1:{first.port}", environment=TOKENS) as second:
+            until(lambda: knows(second, world), "the world at the second level")
+            readers = {where: View(where, world=world).at(0).client for where in (server, first, second)}
+            asleep = second.connect(hello=False, receive_buffer=4096)
+            asleep.call("hello", protocol=1, client="asleep", token=LOOKER)
+            asleep.call("subscribe", world=world)
+            asleep.notification("keyframe")
+            end_all(2000)
+            ended = {where: reader.notification("delta")[1]["ended"] for where, reader in readers.items()}
+            assert len(ended[server]) // 5 >= 64000, "as many as are kept all arrive"
+            assert ended[first] == ended[second] == ended[server]
+            end_all(units)
+            for where, reader in readers.items():
+                keyframe = reader.notification("keyframe")[1]
+                assert keyframe["tick"] == 2 and keyframe["untold"] is True
+                ended[where] = reader.notification("delta")[1]["ended"]
+                assert len(ended[where]) // 5 == 65536, f"{len(ended[where]) // 5} of those that are kept"
+            assert ended[first] == ended[second] == ended[server]
+            assert "more orders ended than are kept" in second.log()
+            admin.call("agent.order", world=world, agents=agents[:1], kind="move", goal=[150, 150])
+            admin.call("agent.order", world=world, agents=agents[:1], kind="stop")
+            admin.call("world.step", world=world, ticks=1)
+            for reader in readers.values():
+                assert len(reader.notification("delta")[1]["ended"]) == 5, "the stream goes on"
+            told = 0
+            while True:  # one after the other, however far they were merged
+                name, params = asleep.notification("keyframe", "delta")
+                told += params.get("untold", False)
+                if params["tick"] == 3:
+                    break
+            assert told <= 1
+            back = View(second, world=world)
+            until(lambda: back.pump().tick == 3, "the last tick")
+            assert not back.ended, "a new view has missed nothing"
+
+
 def coming_back():
     source = random.Random(seed())
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as journals:
@@ -393,6 +449,7 @@ def coming_back():
                 direct = View(server, world=world).at(tick)
                 same(direct, view)
                 assert view.tick > tick and not view.over
+                assert view.untold == 1 and direct.untold == 0
         finally:
             server.__exit__(None, None, None)
 
@@ -552,5 +609,5 @@ def over_tls():
             assert "certificate" in wary.log(), wary.log()
 
 
-run([relaying, delayed, besides_the_picture, little_room, coming_back, limits_that_pass, changing_its_mind,
+run([relaying, delayed, besides_the_picture, little_room, more_ends_than_are_kept, coming_back, limits_that_pass, changing_its_mind,
      more_is_refused, with_another_token, over_tls])

@@ -116,7 +116,9 @@ def keyframes_where_it_is_not_known():
             follower.lose()
             follower.stream = more.get("stream", follower.stream)
             follower.mirror.tick = more.get("since", follower.mirror.tick)
+            since = follower.mirror.tick
             assert not follower.come_back(), more
+            assert follower.mirror.untold == (since < follower.mirror.tick), "what ended meanwhile is not told"
             follower.check()
             follower.client.close()
 
@@ -131,6 +133,7 @@ def keyframes_where_it_is_not_known():
         assert follower.come_back(), "forgotten too soon"
         follower.client.call("unsubscribe", subscription=follower.subscription)
         assert not follower.come_back(), "who leaves does not come back"
+        assert follower.mirror.untold == 0, "no tick has passed"
         for wrong in (dict(stream=2**53, since=0), dict(stream=5), dict(since=5),
                       dict(stream=5, since=5, follow=play.agents[0])):
             assert play.client.refused("subscribe", world=play.world, **wrong) == "bad_field", wrong

@@ -38,6 +38,7 @@ class Mirror:
         self.motions = {}  # heading, speed and waypoints (in half cells) of agents for which they are known
         self.visible = None  # cells; None: subscribed without `sight`
         self.keyframes = 0
+        self.untold = 0  # keyframes before which orders may have ended that nobody tells
         self.deltas = 0
 
     def apply(self, name, params):
@@ -48,6 +49,7 @@ class Mirror:
 
     def _keyframe(self, params):
         self.keyframes += 1
+        self.untold += params.get("untold", False)
         self.tick = params["tick"]
         self.rect = tuple(params["rect"])
         x, y, width, height = self.rect

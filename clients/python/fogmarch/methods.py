@@ -845,7 +845,8 @@ Keyframe = TypedDict('Keyframe', {
     # are, are not ...; the counts add up to width times height
     'visible': list[int],
     # left out unless true: too many orders ended, or too many alerts came, since the last keyframe
-    # or delta. Some are in no delta; agent.report tells the orders that units still have
+    # or delta, or ticks have passed since the place where the client wanted to continue (`since`
+    # of subscribe). Some may be in no delta; agent.report tells the orders that units still have
     'untold': bool,
 }, total=False)
 
