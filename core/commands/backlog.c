@@ -43,13 +43,55 @@ static uint64_t cells_of(const fm_command *command)
     return cells;
 }
 
+static uint32_t units_with_orders(const fm_world *world, const fm_command *command)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < command->agent_count; i++) {
+        const struct fm_agent *agent = fm_world_find(world, command->agents[i]);
+        count += agent != NULL && (agent->order.id != 0 || agent->queue_count > 0);
+    }
+    return count;
+}
+
+// Units whose orders it may end, or that it takes out of the world.
+static uint32_t units_to_tell_of(const fm_world *world, const fm_command *command)
+{
+    switch (command->kind) {
+    case FM_COMMAND_ORDER:
+        return !command->queue                    ? units_with_orders(world, command)
+               : command->turn == FM_TURN_INSTEAD ? command->agent_count
+                                                  : 0;
+    case FM_COMMAND_REMOVE:
+    case FM_COMMAND_CANCEL:
+    case FM_COMMAND_BOARD:
+        return command->agent_count;
+    case FM_COMMAND_SET:
+        return (command->set & FM_SET_TEAM) != 0 ? command->agent_count : 0;
+    case FM_COMMAND_TEAM:
+    case FM_COMMAND_SPAWN:
+    case FM_COMMAND_TERRAIN:
+    case FM_COMMAND_BUILD:
+    case FM_COMMAND_DEMOLISH:
+    case FM_COMMAND_PLANNER:
+    case FM_COMMAND_PLACE:
+    case FM_COMMAND_RESUME:
+    case FM_COMMAND_COST:
+    case FM_COMMAND_UNBOARD:
+        return 0;
+    }
+    FM_UNREACHABLE();
+}
+
 bool fm_backlog_admits(const fm_world *world, const fm_command *command)
 {
     struct backlog backlog = backlog_of(world, command->team);
     uint64_t noted_max = FM_BACKLOG_BASE * backlog.bases + FM_BACKLOG_PER_AGENT * backlog.places;
     uint64_t cells = cells_of(command);
-    bool agents_fit = backlog.noted == 0 || command->agent_count == 0 ||
-                      backlog.noted + command->agent_count <= noted_max;
+    bool agents_fit = backlog.noted == 0 || backlog.noted + command->agent_count <= noted_max;
+    if (!agents_fit) {
+        uint32_t units = units_to_tell_of(world, command);
+        agents_fit = units == 0 || backlog.noted + units <= noted_max;
+    }
     bool cells_fit =
         backlog.edited == 0 || cells == 0 || backlog.edited + cells <= FM_BACKLOG_EDITS;
     return agents_fit && cells_fit;

@@ -145,6 +145,69 @@ static void orders_end_so_often_between_two_ticks(void **state)
     assert_true(bytes < before + FM_HISTORY_MAX * sizeof(fm_history_entry) + 65536);
 }
 
+static fm_command queue(uint32_t team)
+{
+    fm_command command = hold(team);
+    command.queue = true;
+    return command;
+}
+
+static uint32_t ends_of(uint32_t team)
+{
+    uint32_t count;
+    tick(1);
+    (void)fm_endings_of(world, team, &count);
+    return count;
+}
+
+// One command ends all orders of all units, many times what is allowed. Who queues orders or sets
+// something is not kept waiting for a tick by it, and what is told in a tick stays within the bound
+// of backlog.h.
+static void who_ends_nothing_is_not_refused(void **state)
+{
+    (void)state;
+    fm_command stop = {.kind = FM_COMMAND_ORDER,
+                       .team = 1,
+                       .order = FM_ORDER_STOP,
+                       .agents = agents[0],
+                       .agent_count = UNITS};
+    fm_command freeze = {.kind = FM_COMMAND_SET,
+                         .team = 1,
+                         .set = FM_SET_FROZEN,
+                         .agents = agents[0],
+                         .agent_count = UNITS};
+    fm_command one = hold(1), first = hold(1), more = queue(1), again = hold(1);
+    fm_command gone = {.kind = FM_COMMAND_REMOVE, .agents = agents[0], .agent_count = 1};
+    one.agent_count = 1;
+    assert_int_equal(apply(hold(1)).status, FM_OK);
+    for (uint32_t i = 0; i < FM_ORDER_QUEUE_MAX; i++) {
+        assert_int_equal(apply(more).status, FM_OK);
+    }
+    tick(1);
+    assert_int_equal(apply(one).status, FM_OK); // so that the next command is not alone
+    assert_true(fm_backlog_admits(world, &stop));
+    assert_int_equal(apply(stop).status, FM_OK);
+    const fm_command *fine[] = {&freeze, &more, &more, &freeze};
+    for (uint32_t i = 0; i < FM_COUNT_OF(fine); i++) {
+        assert_true(fm_backlog_admits(world, fine[i]));
+        assert_int_equal(apply(*fine[i]).status, FM_OK);
+    }
+    assert_false(fm_backlog_admits(world, &again));
+    assert_false(fm_backlog_admits(world, &one));
+    assert_false(fm_backlog_admits(world, &gone));
+    uint32_t noted_max = FM_BACKLOG_BASE + FM_BACKLOG_PER_AGENT * UNITS;
+    uint32_t count = ends_of(1);
+    assert_int_equal(count, FM_ORDER_QUEUE_MAX + 1 + (UNITS - 1) * (FM_ORDER_QUEUE_MAX + 1) + 1);
+    assert_true(count > noted_max && count <= noted_max + FM_ORDER_QUEUE_MAX * UNITS);
+    assert_int_equal(apply(stop).status, FM_OK);
+    assert_int_equal(apply(stop).status, FM_OK);
+    for (uint32_t rounds = 0; fm_backlog_admits(world, &first); rounds++) {
+        assert_int_equal(apply(first).status, FM_OK);
+        assert_true(rounds < ROUNDS_MAX);
+    }
+    assert_true(ends_of(1) <= noted_max);
+}
+
 // It would learn that somebody else gives many orders. Nor is the host kept out by its players.
 static void a_team_is_not_refused_for_what_another_did(void **state)
 {
@@ -221,6 +284,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(orders_end_so_often_between_two_ticks, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(who_ends_nothing_is_not_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_team_is_not_refused_for_what_another_did, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(cells_change_so_often_between_two_ticks, set_up, tear_down),
