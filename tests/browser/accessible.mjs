@@ -43,8 +43,8 @@ async function isAllThere(page, where) {
     const isShown = (one) => one.getClientRects().length > 0 && getComputedStyle(one).visibility === "visible";
     const isCut = (one) => {
       const { left, right } = one.getBoundingClientRect();
-      const [from, to] = one.closest("#right, #left, dialog, .sheet") === null ? [0, innerWidth]
-        : ((box) => [box.left, box.right])(one.closest("#right, #left, dialog, .sheet").getBoundingClientRect());
+      const box = one.closest("#right, #left, dialog, .sheet")?.getBoundingClientRect();
+      const [from, to] = (box?.width ?? 0) === 0 ? [0, innerWidth] : [box.left, box.right]; // #right has no box on phones
       const isScrolled = one.closest(".tabs, .wide") !== null || (innerWidth <= 900 && one.closest("#orders") !== null);
       return !isScrolled && (left < from - 1 || right > to + 1 || (one.matches("button") && one.scrollWidth > one.clientWidth + 1));
     };

@@ -1,4 +1,4 @@
-// The play page by hand: touch on a phone, and the mouse outside of the map.
+// The play page by hand: touch on a phone, the mouse outside of the map, and the map that follows units.
 
 import { assert, Browser, clickCell, cellsAround, colourAt, makeWorld, run, Server, until } from "./support.mjs";
 
@@ -182,6 +182,104 @@ async function mouse() {
   await end();
 }
 
+// In each frame of the page: the middle of the map, and that of the selected units as they are drawn.
+function sampleFrames(page) {
+  return page.evaluate(() => {
+    const { map, game } = window.fogmarch;
+    const frame = map.onFrame;
+    window.samples = [];
+    map.onFrame = () => {
+      frame();
+      const [at, of] = [map.middle, game.selection.drawnMiddle()];
+      window.samples.push({ x: at.x, y: at.y, off: Math.hypot(at.x - of?.x, at.y - of?.y),
+                            tick: game.view.mirror.tick, stands: map.agents.settled });
+    };
+  });
+}
+
+// The map glides to the selected units and goes with them, until the player moves it.
+async function keptInView() {
+  const { server, admin, world, browser, seat, agents, x, y, end } = await stage();
+  const page = await browser.open(server.url(seat), undefined, { viewport: { width: 1280, height: 800 } });
+  await page.locator("#minimap").waitFor();
+  await page.locator("#guide button").click();
+  const button = page.getByRole("button", { name: "keep in view" });
+  const isOn = async () => await button.getAttribute("aria-pressed") === "true";
+  const samples = () => page.evaluate(() => window.samples.splice(0));
+  await page.locator("#map").focus();
+  await page.keyboard.press("v");
+  await until(async () => /Select the units first/.test(await page.locator("#problem").textContent()), "words");
+  assert.ok(!await isOn());
+  await page.keyboard.press("Control+a");
+  await page.evaluate(([cx, cy]) => window.fogmarch.map.centre({ x: cx + 12, y: cy }, 20), [x, y]);
+  await sampleFrames(page);
+
+  // It glides there: no frame takes more than half of the way.
+  await page.keyboard.press("v");
+  assert.ok(await isOn());
+  await until(() => page.evaluate(() => window.samples.at(-1)?.off < 0.3), "the units in the middle");
+  const way = (list) => Math.max(...list.slice(1).map((one, i) => Math.hypot(one.x - list[i].x, one.y - list[i].y)));
+  const gliding = await samples();
+  assert.ok(gliding[0].off > 8 && way(gliding) < 7, `${gliding[0].off} cells off, ${way(gliding)} in a frame`);
+
+  // It goes with them; the wheel zooms around them wherever the mouse is.
+  const start = gliding.at(-1);
+  const settled = (wanted) => until(() => page.evaluate((from) => {
+    const { off, tick, stands } = window.samples.at(-1) ?? {};
+    return tick >= from && stands && off < 0.3;
+  }, wanted), `the units in the middle after tick ${wanted}`);
+  await admin.call("agent.order", { world, agents, kind: "move", goal: [64, 64] });
+  await page.locator("#map canvas").hover({ position: { x: 200, y: 600 } });
+  const { zoom } = await middle(page);
+  for (let tick = 2; tick <= 16; tick += 2) {
+    await admin.call("world.step", { world, ticks: 2 });
+    if (tick === 8) await page.mouse.wheel(0, -300);
+    await settled(tick);
+  }
+  const marching = await samples();
+  const farthest = Math.max(...marching.map(({ off }) => off));
+  assert.ok(farthest < 6, `they stay in view, and were ${farthest} cells off`);
+  const gone = Math.hypot(marching.at(-1).x - start.x, marching.at(-1).y - start.y);
+  assert.ok(gone > 8 && (await middle(page)).zoom > zoom * 1.3, `${gone} cells`);
+  assert.ok(await isOn());
+
+  // A unit is put elsewhere: the map glides.
+  await page.evaluate((id) => window.fogmarch.game.selection.chooseThese([id]), agents[0]);
+  await settled(0);
+  await samples();
+  await admin.call("agent.place", { world, agents: [agents[0]], cells: [x, y], place: "nearest" });
+  await admin.call("world.step", { world });
+  await until(() => page.evaluate(([cx, cy]) => {
+    const { middle: at } = window.fogmarch.map;
+    return Math.hypot(at.x - cx, at.y - cy) < 3;
+  }, [x, y]), "the unit's new place");
+  const [far, ...back] = await samples();
+  const total = Math.hypot(back.at(-1).x - far.x, back.at(-1).y - far.y);
+  assert.ok(total > 10 && way([far, ...back]) < 0.6 * total, `${way(back)} of ${total} cells in a frame`);
+
+  // Each of these moves the map, and ends it; so does letting go of all units.
+  const box = await page.locator("#map canvas").boundingBox();
+  const small = await page.locator("#minimap").boundingBox();
+  const drag = async () => {
+    await page.mouse.move(box.x + 400, box.y + 300);
+    await page.mouse.down({ button: "middle" });
+    await page.mouse.move(box.x + 460, box.y + 300, { steps: 4 });
+    await page.mouse.up({ button: "middle" });
+  };
+  for (const [what, act] of Object.entries({
+    drag, key: () => page.keyboard.press("ArrowLeft"), minimap: () => page.mouse.click(small.x + 90, small.y + 90),
+    edge: () => page.mouse.move(box.x + 3, box.y + 300), again: () => button.click(),
+    nobody: () => page.evaluate(() => window.fogmarch.game.selection.chooseNone()) })) {
+    if (!await isOn()) await button.click();
+    assert.ok(await isOn());
+    await page.locator("#map").focus();
+    await act();
+    await until(async () => !await isOn(), `an end by ${what}`);
+    await page.mouse.move(box.x + 300, box.y + 300);
+  }
+  await end();
+}
+
 // Two thousand units under way, all selected: the page's own work in a frame.
 async function manyUnits() {
   const { server, admin, world, browser, seat, x, y, end } = await stage({ sense_radius: 12 });
@@ -275,4 +373,4 @@ async function exploredAndVisible() {
   await end();
 }
 
-await run([exploredAndVisible, fingers, mouse, manyUnits]);
+await run([exploredAndVisible, fingers, mouse, keptInView, manyUnits]);

@@ -227,7 +227,9 @@ export class MapInput {
       if (other !== undefined) {
         const before = Math.hypot(finger.x - other.x, finger.y - other.y);
         const now = Math.hypot(x - other.x, y - other.y);
-        this.map.pan((x - finger.x) / 2, (y - finger.y) / 2);
+        if (this.map.onTaken === undefined) { // two fingers zoom around what is kept in view
+          this.map.pan((x - finger.x) / 2, (y - finger.y) / 2);
+        }
         this.map.zoomAt((x + other.x) / 2, (y + other.y) / 2, now / Math.max(1, before));
       }
     } else if (this.touch === "draw") {

@@ -35,6 +35,8 @@ export class MapView {
   readonly input: MapInput;
   /** Called after each pan and zoom. */
   onMoved: () => void = () => {};
+  /** Set while something is kept in view (keep-in-view.ts); called when anything else moves the map. */
+  onTaken: (() => void) | undefined;
   /** Called every frame, before drawing. */
   onFrame: () => void = () => {};
   frames = 0;
@@ -131,8 +133,9 @@ export class MapView {
     const [left, top, width, height] = this.view.rect;
     const { width: screenWidth, height: screenHeight } = this.app.screen;
     const zoom = Math.min(screenWidth / width, screenHeight / height) * 0.98;
+    this.onTaken?.();
     this.world.scale.set(zoom);
-    this.centre({ x: left + width / 2, y: top + height / 2 });
+    this.moveTo({ x: left + width / 2, y: top + height / 2 });
   }
 
   /** Cells of the map that is shown. */
@@ -159,16 +162,27 @@ export class MapView {
   }
 
   centre(cell: Cell, zoom = this.zoom): void {
+    this.onTaken?.();
     this.world.scale.set(Math.max(ZOOM_MIN, Math.min(ZOOM_MAX, zoom)));
+    this.moveTo(cell);
+  }
+
+  /** For what is kept in view: puts a place into the middle of the screen. */
+  moveTo(cell: Cell): void {
     const { width, height } = this.app.screen;
     this.place(width / 2 - cell.x * this.zoom, height / 2 - cell.y * this.zoom);
   }
 
   pan(dx: number, dy: number): void {
+    this.onTaken?.();
     this.place(this.world.position.x + dx, this.world.position.y + dy);
   }
 
+  /** Around a pixel; around the middle while something is kept in view. */
   zoomAt(x: number, y: number, factor: number): void {
+    if (this.onTaken !== undefined) {
+      [x, y] = [this.app.screen.width / 2, this.app.screen.height / 2];
+    }
     const zoom = Math.max(ZOOM_MIN, Math.min(ZOOM_MAX, this.zoom * factor));
     const cell = this.cellAtPixel(x, y, false);
     this.world.scale.set(zoom);

@@ -6,6 +6,7 @@ import { BuildingLayer } from "../common/building-layer.js";
 import { movementClasses } from "../common/classes.js";
 import { attempt, watchView } from "../common/connection.js";
 import { find } from "../common/dom.js";
+import { KeepInView } from "../common/keep-in-view.js";
 import type { Cell, MapView } from "../common/map-view.js";
 import type { Press } from "../common/map-input.js";
 import type { Guide } from "./guide.js";
@@ -54,6 +55,7 @@ export class Game {
   private readonly alerts: Alerts;
   private readonly patrol: Patrol;
   private readonly queue: Queue;
+  private readonly kept: KeepInView;
   private readonly buildings = new BuildingLayer();
   private readonly tip = find("tip");
   private mode: Mode = "command";
@@ -98,6 +100,7 @@ export class Game {
                          (agents) => void attempt(() => this.goOn(agents)));
     this.alerts = new Alerts(mirror, map);
     this.patrol = new Patrol(map);
+    this.kept = new KeepInView(map, () => this.selection.drawnMiddle(), (isOn) => this.panel.showKept(isOn));
     this.queue = new Queue(client, world.world, this.plans, () => void this.reports.ask());
     find("news-box").replaceChildren(this.news.list);
     this.markers = new Markers(mirror, map, this.plans);
@@ -119,6 +122,7 @@ export class Game {
       },
       nextIdle: () => this.nextIdle(),
       callGroup: (number) => this.callGroup(number),
+      keepInView: () => void attempt(() => this.keepInView()),
     }, this.minimap.canvas, this.queue.list);
     this.selection.onChanged = () => {
       if (this.selection.ids.size > 0) {
@@ -155,6 +159,10 @@ export class Game {
     map.agents.take(mirror, 1000 / world.tick_hz);
     map.show(mirror);
     map.onFrame = () => {
+      if (this.selection.ids.size === 0) {
+        this.kept.end();
+      }
+      this.kept.frame();
       this.minimap.draw();
       this.markers.draw(this.selection.ids);
       this.alerts.draw();
@@ -167,7 +175,11 @@ export class Game {
     } else {
       map.centre(memory.at, memory.at.zoom);
     }
-    map.onMoved = () => guide.done("look");
+    map.onMoved = () => {
+      if (!this.kept.isOn) {
+        guide.done("look");
+      }
+    };
     this.keeping = setInterval(() => this.keep(), KEEP_PERIOD_MS);
     window.addEventListener("pagehide", this.onHide);
   }
@@ -188,6 +200,7 @@ export class Game {
     document.removeEventListener("keydown", this.onKey);
     document.removeEventListener("keyup", this.onKeyUp);
     this.use("command");
+    this.kept.end();
     this.map.handlers = {};
     this.map.onFrame = () => {};
     this.map.onMoved = () => {};
@@ -428,6 +441,7 @@ export class Game {
       case "l": this.news.goToNewest(); break;
       case "escape": this.use("command"); break;
       case "c": this.goHome(); break;
+      case "v": void attempt(() => this.keepInView()); break;
       default: return;
     }
     event.preventDefault();
@@ -438,13 +452,27 @@ export class Game {
     this.selection.choose({ x: x - AROUND, y: y - AROUND }, { x: x + AROUND, y: y + AROUND }, add);
   }
 
+  private async keepInView(): Promise<void> {
+    if (this.selection.ids.size === 0) {
+      throw new Error("Select the units first that shall stay in view.");
+    }
+    this.kept.toggle();
+  }
+
+  // While the selected units are kept in view, the map goes to them by itself.
+  private goToSelected(middle: Cell, zoom = this.map.zoom): void {
+    if (!this.kept.isOn) {
+      this.map.centre(middle, zoom);
+    }
+  }
+
   // Called twice, the screen moves to the group.
   private callGroup(group: number): void {
     const now = performance.now();
     this.selection.callGroup(group);
     const middle = this.selection.middle();
     if (this.called?.group === group && now - this.called.at < AGAIN_MS && middle !== undefined) {
-      this.map.centre(middle);
+      this.goToSelected(middle);
     }
     this.called = { group, at: now };
   }
@@ -454,7 +482,7 @@ export class Game {
     if (middle === undefined) {
       this.news.tell("everybody has something to do");
     } else {
-      this.map.centre(middle, Math.max(8, this.map.zoom));
+      this.goToSelected(middle, Math.max(8, this.map.zoom));
     }
   }
 
@@ -474,7 +502,7 @@ export class Game {
       this.selection.chooseNone();
     }
     if (middle !== undefined) {
-      this.map.centre(middle, Math.max(this.homeZoom, this.map.zoom));
+      this.goToSelected(middle, Math.max(this.homeZoom, this.map.zoom));
     }
   }
 

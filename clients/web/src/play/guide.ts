@@ -97,6 +97,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["B, N, T", "build a wall, build a house, tear down: drag, or Enter at both ends"],
   ["L", "go to the newest news"],
   ["C", "go to the selected units, or home"],
+  ["V", "keep the selected units in view: the map follows them until you drag or scroll it, or V again"],
   ["arrows, edges, middle button", "look around"],
   ["wheel, + and -", "zoom; Home shows all"],
   ["without a mouse", "a cross is in the middle of the map: Enter clicks it, X selects around it, M " +

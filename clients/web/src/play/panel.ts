@@ -33,6 +33,8 @@ export interface Deeds {
   setDeadline(seconds: number): void;
   nextIdle(): void;
   callGroup(number: number): void;
+  /** Starts or ends keeping the selected units in view. */
+  keepInView(): void;
 }
 
 const DEADLINES = [["0", "when done"], ["10", "after 10 s"], ["30", "after 30 s"], ["120", "after 2 min"]] as const;
@@ -45,6 +47,7 @@ export class Panel {
   private readonly groups: HTMLButtonElement[] = [];
   private idle!: HTMLButtonElement;
   private goOn!: HTMLButtonElement;
+  private readonly keep: HTMLButtonElement;
   private shown = "";
 
   constructor(private readonly view: Mirror, private readonly team: number,
@@ -52,14 +55,16 @@ export class Panel {
               private readonly selection: Selection, private readonly plans: Plans,
               private readonly mayBuild: boolean, private readonly stopped: () => readonly number[],
               deeds: Deeds, minimap: HTMLCanvasElement, queue: HTMLElement) {
-    find("minimap-box").replaceChildren(minimap);
+    this.keep = make("button", { type: "button", id: "keep-in-view", "aria-pressed": "false", "aria-keyshortcuts": "V",
+                                 title: "The map follows the selected units.", onclick: () => deeds.keepInView() },
+                     "keep in view ", make("kbd", { "aria-hidden": "true" }, "V"));
+    find("minimap-box").replaceChildren(minimap, this.keep);
     const deadline = choice("orders end", DEADLINES, (seconds) => deeds.setDeadline(Number(seconds)));
     deadline.select.id = "deadline";
     find("orders").replaceChildren(make("h2", {}, "Orders"), this.orderButtons(deeds));
     find("units").replaceChildren(
-      make("h2", {}, `Team ${team}`),
-      make("p", { class: "team", colour: css(teamColour(team)) },
-           `You are the ${TEAM_SHAPES[(team - 1) % TEAM_SHAPES.length]}s.`),
+      make("h2", {}, `Team ${team}`, make("span", { class: "team", colour: css(teamColour(team)) },
+                                          `you are the ${TEAM_SHAPES[(team - 1) % TEAM_SHAPES.length]}s`)),
       this.groupRow(deeds), this.facts, queue, deadline.element);
     this.refresh();
   }
@@ -69,6 +74,11 @@ export class Panel {
     for (const [name, button] of this.modes) {
       button.setAttribute("aria-pressed", String(name === mode));
     }
+  }
+
+  /** Whether the selected units are kept in view. */
+  showKept(isKept: boolean): void {
+    this.keep.setAttribute("aria-pressed", String(isKept));
   }
 
   private orderButtons(deeds: Deeds): HTMLElement {

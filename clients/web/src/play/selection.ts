@@ -2,6 +2,7 @@
 
 import { Graphics } from "pixi.js";
 import { AGENT_STATES, type Mirror } from "fogmarch";
+import type { Target } from "../common/keep-in-view.js";
 import type { Cell, MapView } from "../common/map-view.js";
 import type { Memory } from "./memory.js";
 
@@ -170,6 +171,22 @@ export class Selection {
       }
     }
     return count === 0 ? undefined : { x: x / count + 0.5, y: y / count + 0.5 };
+  }
+
+  /** Middle of the selected units as they are drawn now; undefined: none. */
+  drawnMiddle(): Target | undefined {
+    let x = 0, y = 0, count = 0, of = 0;
+    for (const id of this.ids) {
+      const place = this.view.placeOf(id);
+      if (place !== undefined) {
+        const at = this.map.agents.positionOf(this.view, place);
+        x += at.x;
+        y += at.y;
+        of += id;
+        count++;
+      }
+    }
+    return count === 0 ? undefined : { x: x / count, y: y / count, of };
   }
 
   /** Any agent near a cell, and whose it is. */
