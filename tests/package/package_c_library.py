@@ -1,8 +1,8 @@
 """The C library as a game uses it: installed, or built with the game, as clients/c/README.md says.
 
 Goal    The example compiles without a warning in C and in C++, links with the library alone, and works: through
-        pkg-config (shared and static), find_package, add_subdirectory and FetchContent. Only what the headers
-        declare is exported.
+        pkg-config (shared and static), find_package, add_subdirectory and FetchContent; through pkg-config and
+        find_package also in a folder with a space in its name. Only what the headers declare is exported.
 Method  The component is installed into an empty folder; programs and CMakeLists.txt are cut out of the page. A
         real server has the world that the page names. The program of each way follows a unit to its goal.
 """
@@ -24,6 +24,21 @@ BUILD = sys.argv[1]
 WARN = ["-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"]
 
 
+# Finds the library by CMake's own module for pkg-config.
+BY_MODULE = """cmake_minimum_required(VERSION 3.16)
+project(march C)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(fogmarch REQUIRED IMPORTED_TARGET fogmarch)
+add_executable(march march.c)
+target_link_libraries(march PRIVATE PkgConfig::fogmarch)
+"""
+
+
+def pkgconfig_in(prefix):
+    found = subprocess.run(["find", prefix, "-name", "pkgconfig"], stdout=subprocess.PIPE, text=True)
+    return found.stdout.strip()
+
+
 class Tries:
     def __init__(self, folder, server):
         self.folder, self.server, self.count = folder, server, 0
@@ -31,8 +46,7 @@ class Tries:
         for component in ("runtime", "development"):
             run("cmake", "--install", BUILD, "--prefix", self.prefix, "--component", component)
         [self.program] = examples(PAGE, "c")
-        found = subprocess.run(["find", self.prefix, "-name", "pkgconfig"], stdout=subprocess.PIPE, text=True)
-        self.pkgconfig = found.stdout.strip()
+        self.pkgconfig = pkgconfig_in(self.prefix)
         self.libraries = os.path.dirname(self.pkgconfig)
 
     def project(self, name):
@@ -61,6 +75,23 @@ class Tries:
         self.marches(os.path.join(folder, "march"), LD_LIBRARY_PATH=self.libraries)
         self.marches(os.path.join(folder, "march-cc"), LD_LIBRARY_PATH=self.libraries)
         self.marches(os.path.join(folder, "march-static"))
+
+    def in_a_folder_with_a_space(self):
+        prefix = os.path.join(self.folder, "a prefix")
+        shutil.copytree(self.prefix, prefix, symlinks=True)
+        pkgconfig = pkgconfig_in(prefix)
+        folder = self.project("pkg-config with a space")
+        with open(os.path.join(SOURCE, PAGE), encoding="utf-8") as page:
+            [line] = re.findall(r"^    (pkg-config .* [|] xargs cc .*)$", page.read(), re.M)
+        for one in (line, 'eval "cc march.c -o march-eval $(pkg-config --cflags --libs fogmarch)"'):
+            run("bash", "-c", one, cwd=folder, environment={"PKG_CONFIG_PATH": pkgconfig})
+        for program in ("march", "march-eval"):
+            self.marches(os.path.join(folder, program), LD_LIBRARY_PATH=os.path.dirname(pkgconfig))
+        os.environ["PKG_CONFIG_PATH"] = pkgconfig
+        self.cmake("by module", BY_MODULE, "C", "march.c")
+        del os.environ["PKG_CONFIG_PATH"]
+        installed = examples(PAGE, "cmake")[0]
+        self.cmake("installed with a space", installed, "C", "march.c", f"-DCMAKE_PREFIX_PATH={prefix}")
 
     def cmake(self, name, text, language, source, *options):
         folder = self.project(name)
@@ -129,6 +160,7 @@ def main():
             tries = Tries(folder, server)
             tries.exports()
             tries.pkg_config()
+            tries.in_a_folder_with_a_space()
             tries.cmake_ways()
             print(f"{tries.count} programs marched")
     finally:
