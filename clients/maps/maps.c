@@ -189,6 +189,10 @@ static const struct format *find_format(const fm_map_input *input)
 
 fm_status fm_map_load_bytes(const fm_map_input *input, const char **format, fm_grid **out)
 {
+    if (input->size == 0) { // each format would complain of something that it lacks
+        return fm_map_refuse(input, FM_ERR_BAD_FORMAT, input->name,
+                             "the file is empty; a map is expected");
+    }
     const struct format *found = find_format(input);
     if (found == NULL) {
         return fm_map_refuse(input, FM_ERR_BAD_FORMAT, input->name,

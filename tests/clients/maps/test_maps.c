@@ -444,6 +444,10 @@ static void wrong_files_are_refused_with_their_place(void **state)
 {
     (void)state;
     static const struct damage damages[] = {
+        {{.name = "a.map", .text = ""}, {"a.map: the file is empty", "a map is expected"}},
+        {{.name = "a.png", .text = ""}, {"a.png: the file is empty", "a map is expected"}},
+        {{.name = "a.txt", .text = ""}, {"a.txt: the file is empty", "a map is expected"}},
+        {{.name = "a", .text = ""}, {"a: the file is empty", "a map is expected"}},
         {{.name = "a.gif", .text = "GIF89a"}, {"a.gif: neither content", "Tiled (.tmj, .tmx)"}},
         {{.name = "a.map", .text = "tpe octile\n"}, {"a.map:1:1:", "Known formats: MovingAI"}},
         {{.name = "a.map", .text = "type octile\nheight 1\nwidth 2\nmap\n.x\n"},
@@ -454,7 +458,7 @@ static void wrong_files_are_refused_with_their_place(void **state)
           .beside_text = ". 1\n@ 1.5\n"},
          {"a.map.cost:2:1:", "whole number in 1..250"}},
         {{.name = "a.txt", .text = "...\n..?\n"}, {"a.txt:2:3: '?'", "a.txt.yaml"}},
-        {{.name = "a.txt", .text = ""}, {"0 x 0 cells", "1 to 4096"}},
+        {{.name = "a.txt", .text = "\n"}, {"0 x ", "1 to 4096"}},
         {{.name = "a.txt",
           .text = "..\n.\n",
           .beside_name = "a.txt.yaml",
