@@ -397,7 +397,7 @@ void fm_journal_reader_close(fm_journal_reader *reader)
         return;
     }
     sqlite3_finalize(reader->rows);
-    sqlite3_close(reader->db);
+    fm_journal_reader_close_file(reader);
     free(reader->keyframes);
     free(reader);
 }

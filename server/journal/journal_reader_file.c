@@ -191,6 +191,7 @@ fm_status fm_journal_reader_open_file(fm_journal_reader *reader, char *error)
         return fm_journal_complain(reader->path, error, FM_ERR_IO,
                                    "is no file, but a folder or something else");
     }
+    reader->makes_wal = fm_journal_wal_size(reader->path) <= 0;
     int code = open_database(reader, ACCESS_SHARED) & 0xff;
     bool may_not_write = code == SQLITE_CANTOPEN || code == SQLITE_READONLY;
     if (may_not_write && fm_journal_wal_size(reader->path) < 0) {
@@ -202,4 +203,24 @@ fm_status fm_journal_reader_open_file(fm_journal_reader *reader, char *error)
         return fm_journal_complain(reader->path, error, FM_ERR_NO_MEMORY, "out of memory");
     }
     return code == SQLITE_OK ? FM_OK : fm_journal_reader_complain(reader, error, "opening");
+}
+
+// The last connection that may write removes what lies beside a database in WAL mode; one that only
+// reads leaves it there. SQLite does that under a lock which it does not get while a server has the
+// file open. There is nothing to write into the file, since the write-ahead file is empty.
+void fm_journal_reader_close_file(fm_journal_reader *reader)
+{
+    sqlite3_close(reader->db);
+    reader->db = NULL;
+    if (!reader->makes_wal || fm_journal_wal_size(reader->path) != 0) {
+        return;
+    }
+    sqlite3 *db = NULL;
+    int code =
+        sqlite3_open_v2(reader->path, &db, SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_READWRITE, NULL);
+    if (code == SQLITE_OK) {
+        distrust(db);
+        sqlite3_exec(db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
+    }
+    sqlite3_close(db);
 }

@@ -10,6 +10,9 @@
 /// Opens the file; the disk may be full or read-only, and the file malicious.
 FM_CHECKED fm_status fm_journal_reader_open_file(fm_journal_reader *reader, char *error);
 
+/// Closes it. Files that SQLite has made beside it to read it go, unless somebody else has it open.
+void fm_journal_reader_close_file(fm_journal_reader *reader);
+
 /// Bytes of the write-ahead file beside it; -1: there is none. SQLite makes an empty one when it
 /// opens a file that has none.
 int64_t fm_journal_wal_size(const char *path);

@@ -17,6 +17,7 @@
 struct fm_journal_reader {
     char path[FM_JOURNAL_PATH_SIZE];
     sqlite3 *db;
+    bool makes_wal;           // SQLite makes an empty write-ahead file beside it
     sqlite3_stmt *rows;       // of log, from a position on
     uint64_t position;        // of the row that `next` gave last
     uint64_t tick;            // the same; ticks never fall

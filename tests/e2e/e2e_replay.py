@@ -290,11 +290,14 @@ def recorded_runs():
         os.mkdir(two)
         path, digests, inspected = record(one)
         other, _, _ = record(two, late_order=False)
+        before = {name: os.stat(os.path.join(one, name)).st_mtime_ns for name in os.listdir(one)}
         a_recorded_run_goes_through_again(path, digests, inspected, folder)
         two_runs_part_where_they_did(path, other, folder)
         map_and_moves_are_exported(path, folder)
         forks(path)
         wrong_calls_are_refused(path, folder)
+        after = {name: os.stat(os.path.join(one, name)).st_mtime_ns for name in os.listdir(one)}
+        assert after == before, f"who reads a journal leaves nothing beside it: {sorted(after)}"
 
 
 if __name__ == "__main__":

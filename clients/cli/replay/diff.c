@@ -164,7 +164,7 @@ int fm_replay_diff(fm_cli *cli)
         print_parting(&parting);
     }
     for (int i = 0; i < 2; i++) {
-        fm_replay_close(parting.replays[i]);
+        fm_replay_close_opened(parting.replays[i]);
     }
     fm_workers_destroy(workers);
     return parting.tick == 0 ? 0 : FM_EXIT_FAILED;

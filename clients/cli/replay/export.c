@@ -224,7 +224,7 @@ int fm_replay_export(fm_cli *cli)
     write_scen(&export, fm_world_grid(world), scen);
     print_export(&export, map, scen);
     free(export.errands);
-    fm_replay_close(export.replay);
+    fm_replay_close_opened(export.replay);
     fm_workers_destroy(export.workers);
     return 0;
 }

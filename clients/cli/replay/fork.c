@@ -404,7 +404,7 @@ static void branch_off(struct fork *fork)
     fm_replay *other = fm_replay_open_or_die(fork->cli, path);
     fm_replay_seek_or_die(fork->cli, other, fork->from, fork->workers);
     fork->sides[1].world = fm_replay_take_world(other);
-    fm_replay_close(other);
+    fm_replay_close_opened(other);
     if (fork->has_planner &&
         fm_world_use_planner(fork->sides[1].world, &fork->planner, &fork->kept) != FM_OK) {
         fm_cli_die(fork->cli, "--planner: %s cannot work by the rules of this world, or on its map",
@@ -456,7 +456,7 @@ int fm_replay_fork(fm_cli *cli)
     fm_world_destroy(fork.sides[1].world);
     end_side(&fork.sides[0]);
     end_side(&fork.sides[1]);
-    fm_replay_close(fork.replay);
+    fm_replay_close_opened(fork.replay);
     fm_workers_destroy(fork.workers);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include "clients/cli/base/parse.h"
 #include "clients/cli/replay/progress.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 fm_workers *fm_replay_workers(const fm_cli *cli)
@@ -21,6 +22,43 @@ fm_workers *fm_replay_workers(const fm_cli *cli)
     return workers;
 }
 
+#define OPEN_MAX 2u // at a time
+
+static fm_replay *open_replays[OPEN_MAX];
+
+static void close_all(void)
+{
+    for (uint32_t i = 0; i < OPEN_MAX; i++) {
+        fm_replay_close(open_replays[i]);
+        open_replays[i] = NULL;
+    }
+}
+
+static void note(fm_replay *replay)
+{
+    static bool is_first = true;
+    if (is_first) {
+        is_first = false;
+        atexit(close_all);
+    }
+    uint32_t i = 0;
+    while (open_replays[i] != NULL) {
+        i++;
+        FM_ASSERT(i < OPEN_MAX);
+    }
+    open_replays[i] = replay;
+}
+
+void fm_replay_close_opened(fm_replay *replay)
+{
+    for (uint32_t i = 0; i < OPEN_MAX; i++) {
+        if (open_replays[i] == replay) {
+            open_replays[i] = NULL;
+        }
+    }
+    fm_replay_close(replay);
+}
+
 fm_replay *fm_replay_open_or_die(const fm_cli *cli, const char *path)
 {
     char error[FM_JOURNAL_ERROR_SIZE];
@@ -28,6 +66,7 @@ fm_replay *fm_replay_open_or_die(const fm_cli *cli, const char *path)
     if (fm_replay_open(path, &fm_memory_libc, &replay, error) != FM_OK) {
         fm_cli_die(cli, "%s", error);
     }
+    note(replay);
     return replay;
 }
 

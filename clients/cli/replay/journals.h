@@ -9,8 +9,12 @@
 /// The worker threads of --workers; as many as there are processors, where it was not given. Dies.
 fm_workers *fm_replay_workers(const fm_cli *cli);
 
-/// Opens a journal, or dies with a sentence that names the file.
+/// Opens a journal, or dies with a sentence that names the file. The end of the process closes it,
+/// also when that dies: what SQLite has made beside the file goes then.
 fm_replay *fm_replay_open_or_die(const fm_cli *cli, const char *path);
+
+/// Closes one that was opened so.
+void fm_replay_close_opened(fm_replay *replay);
 
 /// Goes to a tick, with a progress bar, or dies.
 void fm_replay_seek_or_die(const fm_cli *cli, fm_replay *replay, uint64_t tick,

@@ -265,7 +265,7 @@ int fm_replay_show(fm_cli *cli)
         save(cli, world, file); // last, because it ends the world's searches
     }
     free(roll.agents);
-    fm_replay_close(replay);
+    fm_replay_close_opened(replay);
     fm_workers_destroy(workers);
     return 0;
 }

@@ -237,7 +237,7 @@ int fm_replay_verify(fm_cli *cli)
     } else {
         print_verification(&v);
     }
-    fm_replay_close(v.replay);
+    fm_replay_close_opened(v.replay);
     fm_workers_destroy(v.workers);
     bool good = verdict.differences == 0 && v.different_keyframes == 0 && verdict.refused == 0;
     return good ? 0 : FM_EXIT_FAILED;

@@ -234,6 +234,47 @@ static void test_the_thread_writes(void **state)
     fm_written_destroy(written);
 }
 
+static void expect_beside(const struct fm_written *written, bool there)
+{
+    char path[sizeof written->path + 8];
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s%s", written->path, i == 0 ? "-wal" : "-shm");
+        assert_int_equal(access(path, F_OK) == 0, there);
+    }
+}
+
+// Who reads a file that nobody has open leaves nothing beside it, and who reads one that a server
+// writes takes nothing from it.
+static void test_readers_leave_nothing_beside_it(void **state)
+{
+    (void)state;
+    struct fm_written *written = fm_written_create();
+    fm_journal_options options = fm_written_options(written);
+    fm_written_start(written, &options);
+    for (uint32_t i = 0; i < 3; i++) {
+        fm_written_tick(written, false);
+        fm_journals_turn(written->journals);
+        fm_written_check(written, written->row_count);
+        expect_beside(written, true); // the writer's
+    }
+    fm_journals_stop(written->journals);
+    fm_journal_destroy(written->journal);
+    fm_journals_destroy(written->journals);
+    written->journals = NULL;
+    expect_beside(written, false);
+    fm_written_check(written, written->row_count);
+    expect_beside(written, false);
+    fm_journal_reader *first = fm_written_open(written), *second = fm_written_open(written);
+    expect_beside(written, true);
+    fm_journal_reader_close(first);
+    fm_status status;
+    char error[FM_JOURNAL_ERROR_SIZE] = "";
+    assert_int_equal(fm_written_compare(written, second, 0, &status, error), written->row_count);
+    fm_journal_reader_close(second);
+    expect_beside(written, false);
+    fm_written_destroy(written);
+}
+
 static void test_a_world_that_ends(void **state)
 {
     (void)state;
@@ -581,6 +622,7 @@ int main(void)
         cmocka_unit_test(test_a_file_that_cannot_be_made_leaves_nothing),
         cmocka_unit_test(test_the_file_is_bounded),
         cmocka_unit_test(test_the_thread_writes),
+        cmocka_unit_test(test_readers_leave_nothing_beside_it),
         cmocka_unit_test(test_a_world_that_ends),
         cmocka_unit_test(test_files_of_worlds_that_left_are_bounded),
         cmocka_unit_test(test_a_file_that_is_set_aside_replaces_all_of_an_earlier_one),
