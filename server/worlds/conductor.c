@@ -354,10 +354,11 @@ static bool comes_too_late(const fm_host *host, const fm_job *job)
 // While the journal cannot be written, a refusal must not wait for it.
 static void run_job(fm_conductor *conductor, fm_host *host, fm_job *job)
 {
-    if (kind_of(conductor, host)->refuses(conductor->config, host, job->kind)) {
+    const fm_host_kind *kind = kind_of(conductor, host);
+    if (kind->refuses(conductor->config, host, job->kind)) {
         fm_outbox_finish_at_once(&conductor->mailbox, job, FM_ERR_IO);
     } else {
-        fm_jobs_run(&conductor->mailbox, host, job);
+        fm_jobs_run(&conductor->mailbox, host, kind, job);
     }
 }
 

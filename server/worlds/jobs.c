@@ -232,13 +232,14 @@ static fm_status apply(const fm_config *config, fm_host *host, fm_job *job)
     return command->result.status;
 }
 
-static void begin_command(fm_mailbox *mailbox, fm_host *host, fm_job *job)
+static void begin_command(fm_mailbox *mailbox, fm_host *host, const fm_host_kind *kind, fm_job *job)
 {
     bool was_busy = host->order != NULL; // in a lost world, where nothing waits for an order
     fm_status status = apply(mailbox->config, host, job);
     if (status == FM_OK && !was_busy && fm_world_left_to_do(host->world) > 0) {
         host->order = job; // finished by the tick that reaches its last agent
     } else {
+        kind->show(mailbox, host);
         fm_outbox_finish(mailbox, job, status);
     }
 }
@@ -346,32 +347,29 @@ static const struct {
     /// Takes the job over, and gives it back now or later.
     void (*begin)(fm_mailbox *mailbox, fm_host *host, fm_job *job);
 } jobs[FM_JOB_KIND_COUNT] = {
-    // FM_JOB_ADD and FM_JOB_REMOVE are the conductor's own.
-    [FM_JOB_COMMAND] = {.begin = begin_command},
-    [FM_JOB_PAUSE] = {.run = pause},
-    [FM_JOB_RESUME] = {.run = resume},
-    [FM_JOB_STEP] = {.begin = begin_step},
-    [FM_JOB_SEEK] = {.begin = fm_playback_seek},
-    [FM_JOB_QUERY] = {.begin = begin_query},
-    [FM_JOB_STATS] = {.run = make_stats},
-    [FM_JOB_INSPECT] = {.run = inspect},
-    [FM_JOB_TRACE] = {.run = fm_trace_begin},
-    [FM_JOB_UNTRACE] = {.run = end_trace},
-    [FM_JOB_EXPLAIN] = {.run = explain},
-    [FM_JOB_TOP] = {.run = list_top},
-    [FM_JOB_JAMS] = {.run = list_jams},
-    [FM_JOB_UNITS] = {.run = report_units},
-    [FM_JOB_WATCH] = {.run = watch},
-    [FM_JOB_UNWATCH] = {.run = unwatch},
-    [FM_JOB_SAVE] = {.run = save},
+    // FM_JOB_ADD and FM_JOB_REMOVE are the conductor's own, FM_JOB_COMMAND has begin_command().
+    [FM_JOB_PAUSE] = {.run = pause},         [FM_JOB_RESUME] = {.run = resume},
+    [FM_JOB_STEP] = {.begin = begin_step},   [FM_JOB_SEEK] = {.begin = fm_playback_seek},
+    [FM_JOB_QUERY] = {.begin = begin_query}, [FM_JOB_STATS] = {.run = make_stats},
+    [FM_JOB_INSPECT] = {.run = inspect},     [FM_JOB_TRACE] = {.run = fm_trace_begin},
+    [FM_JOB_UNTRACE] = {.run = end_trace},   [FM_JOB_EXPLAIN] = {.run = explain},
+    [FM_JOB_TOP] = {.run = list_top},        [FM_JOB_JAMS] = {.run = list_jams},
+    [FM_JOB_UNITS] = {.run = report_units},  [FM_JOB_WATCH] = {.run = watch},
+    [FM_JOB_UNWATCH] = {.run = unwatch},     [FM_JOB_SAVE] = {.run = save},
 };
 
-void fm_jobs_run(fm_mailbox *mailbox, fm_host *host, fm_job *job)
+void fm_jobs_run(fm_mailbox *mailbox, fm_host *host, const fm_host_kind *kind, fm_job *job)
 {
-    if (jobs[job->kind].begin != NULL) {
+    if (job->kind == FM_JOB_COMMAND) {
+        begin_command(mailbox, host, kind, job);
+    } else if (jobs[job->kind].begin != NULL) {
         jobs[job->kind].begin(mailbox, host, job);
     } else {
-        fm_outbox_finish(mailbox, job, jobs[job->kind].run(mailbox, host, job));
+        fm_status status = jobs[job->kind].run(mailbox, host, job);
+        if (fm_job_kinds[job->kind].changes_world) {
+            kind->show(mailbox, host);
+        }
+        fm_outbox_finish(mailbox, job, status);
     }
 }
 

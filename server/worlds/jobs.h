@@ -4,10 +4,13 @@
 
 #pragma once
 
-#include "server/worlds/mailbox.h"
+#include "server/worlds/host_kind.h"
 
-/// Does one job, or begins it (step, query). Jobs that are done are given back.
-void fm_jobs_run(fm_mailbox *mailbox, fm_host *host, fm_job *job);
+/// Does one job, or begins it (step, query). Jobs that are done are given back, and those that
+/// change the world after its summary shows that: who has the answer may ask for it.
+///
+/// @param kind  the host's
+void fm_jobs_run(fm_mailbox *mailbox, fm_host *host, const fm_host_kind *kind, fm_job *job);
 
 /// Answers an order that was given in parts, once it has reached all agents. Call after what may
 /// complete it: a tick, a keyframe, a save.
