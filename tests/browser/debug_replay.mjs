@@ -174,6 +174,26 @@ async function itPlays() {
   await finish(scene);
 }
 
+// A page whose timers are late, as on a busy machine: what it shows after a pause is of the tick at which the replay
+// stopped, and not of the one at which it looked last.
+async function aPauseWithoutTimers() {
+  const scene = await stage();
+  const { server, name, file, browser } = scene;
+  const page = await browser.open(server.url(`#replay=${name}&tick=20`), (fresh) => fresh.addInitScript(() => {
+    const whole = window.setInterval;
+    window.setInterval = (callback, ms, ...more) => whole(callback, ms === 250 ? 2 ** 30 : ms, ...more);
+  }));
+  await isShown(page, file, 20);
+  await page.locator("#replay-rate").fill("20");
+  await page.locator("#replay-play").click();
+  await until(async () => (await placeOf(page)).tick > 25, "ticks");
+  await slider(page).focus();
+  await page.keyboard.press(" ");
+  await until(async () => (await page.locator("#replay-play").textContent()) === "play", "a pause");
+  await isShown(page, file, (await placeOf(page)).tick);
+  await finish(scene);
+}
+
 async function troublesAreSaidInWords() {
   const scene = await stage();
   const { server, admin, world, folder, name, file, bases, browser } = scene;
@@ -212,4 +232,5 @@ async function troublesAreSaidInWords() {
   await finish(scene);
 }
 
-await run([theSliderGoesForwardsAndBackwards, searchesAreThoseOfTheTick, itPlays, troublesAreSaidInWords]);
+await run([theSliderGoesForwardsAndBackwards, searchesAreThoseOfTheTick, itPlays, aPauseWithoutTimers,
+           troublesAreSaidInWords]);

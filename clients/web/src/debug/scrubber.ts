@@ -137,15 +137,13 @@ export class Scrubber {
   private async toggle(): Promise<void> {
     if (this.playing) {
       await this.client.call("replay.pause", { world: this.world });
-      this.playing = false;
     } else {
       if (this.tick >= this.last) {
         await this.client.call("replay.seek", { world: this.world, tick: this.first });
       }
       await this.start();
     }
-    this.show();
-    await this.look();
+    await this.look(true);
   }
 
   private async start(): Promise<void> {
@@ -167,10 +165,11 @@ export class Scrubber {
     event.preventDefault();
   }
 
-  // The progress of a long seek, and the tick where nothing changed and no message came.
-  private async look(): Promise<void> {
+  // The progress of a long seek, and the tick where nothing changed and no message came. `now`: after a pause, where the
+  // digest of the last look is that of an earlier tick.
+  private async look(now = false): Promise<void> {
     const seeks = this.under > 0 && performance.now() - this.sentAt > LOOK_MS;
-    if (this.ended || (!seeks && !this.playing)) {
+    if (this.ended || (!seeks && !this.playing && !now)) {
       return;
     }
     const under = this.under;
