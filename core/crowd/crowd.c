@@ -2,6 +2,7 @@
 
 #include "core/crowd/crowd.h"
 
+#include "core/crowd/around.h"
 #include "core/crowd/busy.h"
 #include "core/crowd/bypass.h"
 #include "core/crowd/escort.h"
@@ -51,6 +52,11 @@ uint32_t fm_crowd_passed_team(const fm_world *world, uint32_t slot)
     return world->crowd.passed_teams[fm_passing_index(slot, world->tick)];
 }
 
+fm_cell fm_crowd_via(const fm_world *world, uint32_t slot)
+{
+    return fm_around_via(world->crowd.around, &world->crowd.movers[slot]);
+}
+
 void fm_crowd_fini(fm_world *world)
 {
     const fm_memory *memory = &world->memory;
@@ -65,6 +71,7 @@ void fm_crowd_fini(fm_world *world)
     fm_lanes_drop_all(world);
     fm_busy_fini(world);
     fm_bypass_fini(world);
+    fm_around_fini(world);
     fm_occupancy_destroy(world->crowd.occupancy);
 }
 
@@ -288,7 +295,7 @@ static bool may_end(const fm_world *world, const struct fm_agent *agent, const f
     if (agent->order.id == 0) {
         return steps(mover) && mover->next == agent->home;
     }
-    if (agent->hindered + 2u >= 2 * FM_PATIENCE_TICKS) {
+    if (agent->hindered + 2u >= 2 * FM_PATIENCE_TICKS || mover->shut) {
         return true;
     }
     return steps(mover)
@@ -483,7 +490,8 @@ uint64_t fm_crowd_move(fm_world *world, fm_workers *workers, uint64_t work)
     world->counts.passing = world->counts.conceding = 0;
     fm_lanes_attend(world);
     fm_passing_attend(world, workers);
-    uint64_t paid = fm_bypass_attend(world, work / 2);
+    uint64_t paid = fm_around_attend(world, work / 4);
+    paid += fm_bypass_attend(world, work / 2 - paid);
     uint64_t used = paid + fm_jam_attend(world, workers, work - paid);
     world->counts.expansions_by_kind[FM_SEARCH_JOINT] += paid;
     struct resolution resolution = {.world = world};

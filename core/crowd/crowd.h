@@ -41,6 +41,10 @@ const fm_mover *fm_crowd_mover(const fm_world *world, uint32_t slot);
 /// The team whose units an agent passed on the right in the last tick, if it did so (passing.h).
 uint32_t fm_crowd_passed_team(const fm_world *world, uint32_t slot);
 
+/// Where an agent goes first, round units that stand in its way (around.h); FM_CELL_NONE: it does
+/// not.
+fm_cell fm_crowd_via(const fm_world *world, uint32_t slot);
+
 /// Releases what it holds, and the occupancy.
 void fm_crowd_fini(fm_world *world);
 

@@ -44,7 +44,8 @@ fm_meeting fm_world_meeting_of(const fm_world *world, fm_agent_id id)
         return meeting;
     }
     meeting.concedes = mover->concedes;
-    meeting.via = via_of(world, agent);
+    fm_cell around = fm_crowd_via(world, id.index1 - 1);
+    meeting.via = around != FM_CELL_NONE ? around : via_of(world, agent);
     if (passes(mover)) {
         meeting.passes_until = fm_world_tick(world) + mover->passes_on;
         meeting.passes_team = fm_crowd_passed_team(world, id.index1 - 1);

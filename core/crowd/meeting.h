@@ -1,5 +1,5 @@
 // core/crowd/meeting.h: what units do about units of other teams and about queues that they meet
-// (passing.h; rule 5 of README.md; bypass.h), for those who ask.
+// (passing.h; rule 5 of README.md; bypass.h; around.h), for those who ask.
 //
 // It is here and not in core/views for the same reason as laned.h.
 //
@@ -18,7 +18,8 @@ typedef struct fm_meeting {
     uint64_t passes_until;
     uint32_t passes_team; // whose those are that it or a friend before it has seen; 0
     bool concedes;        // units of other teams could push it in the last tick as friends do
-    fm_cell via;          // where it goes first, round a press of its team; FM_CELL_NONE
+    fm_cell via;          // where it goes first, round a press of its team or round units that
+                          // stand in its way; FM_CELL_NONE
 } fm_meeting;
 
 typedef struct fm_meetings {

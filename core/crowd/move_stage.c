@@ -2,6 +2,7 @@
 
 #include "core/crowd/move_stage.h"
 
+#include "core/crowd/around.h"
 #include "core/crowd/crowd.h"
 #include "core/crowd/preferences.h"
 #include "core/crowd/step.h"
@@ -177,9 +178,11 @@ static inline void visit_marked(fm_world *world, uint32_t begin, uint32_t end, f
     fm_agents_note_visits(world, visits);
 }
 
-static const struct fm_planner *choose_agent(fm_world *world, struct fm_agent *agent)
+// `is_led`: its next cell is known already.
+static const struct fm_planner *choose_agent(fm_world *world, struct fm_agent *agent, bool is_led)
 {
-    const struct fm_planner *planner = choose(world, agent);
+    const struct fm_planner *planner =
+        is_led ? &world->planners.slots[agent->planner] : choose(world, agent);
     int32_t credit = agent->credit;
     agent->is_ready = fm_agent_gain_credit(world, agent);
     if (agent->credit != credit) {
@@ -210,7 +213,7 @@ static void choose_listed(fm_world *world, const uint32_t *slots, uint32_t count
 {
     for (uint32_t i = 0; i < count; i++) {
         fm_planners_fetch_ahead(&world->agents, &world->planners, slots, i, count);
-        choose_agent(world, &world->agents.slots[slots[i]]);
+        choose_agent(world, &world->agents.slots[slots[i]], false);
     }
 }
 
@@ -222,8 +225,13 @@ static void choose_listed_among_others(fm_world *world, const uint32_t *slots, u
             fetch_places(world, world->agents.slots[slots[i + FETCH_AHEAD]].cell);
         }
         struct fm_agent *agent = &world->agents.slots[slots[i]];
-        const struct fm_planner *planner = choose_agent(world, agent);
-        fm_crowd_prefer(world, agent, planner, &world->crowd.movers[slots[i]]);
+        fm_mover *mover = &world->crowd.movers[slots[i]];
+        bool is_led = fm_around_follow(world, agent, mover);
+        const struct fm_planner *planner = choose_agent(world, agent, is_led);
+        if (planner != NULL && !is_led) {
+            fm_around_note(world, agent);
+        }
+        fm_crowd_prefer(world, agent, planner, mover);
     }
 }
 
@@ -261,6 +269,7 @@ static void choose_among_others(uint32_t begin, uint32_t end, uint32_t worker, v
         if (!fm_agent_is_marked(world, slot, FM_MARK_LIVE)) {
             world->crowd.movers[slot].team = 0;
             world->crowd.movers[slot].passes_on = 0;
+            world->crowd.movers[slot].around = 0;
         }
     }
     choose_marked(world, begin, end, FM_MARK_LIVE, choose_listed_among_others);

@@ -14,10 +14,10 @@ static void count(struct fm_agent *agent, const fm_mover *mover)
     if (agent->nearest == 0 || left < agent->nearest) {
         agent->nearest = left;
         agent->hindered = 0;
-    } else if (as_wanted && mover->passing == 0) {
+    } else if (as_wanted && mover->passing == 0 && mover->around == 0) {
         agent->hindered -= agent->hindered > 0;
     } else if (agent->hindered < 2 * FM_PATIENCE_TICKS) {
-        agent->hindered += as_wanted ? 1 : 2; // to the right of its way: that may lead nowhere
+        agent->hindered += as_wanted ? 1 : 2; // off its way: that may lead nowhere
     }
 }
 
@@ -29,7 +29,7 @@ bool fm_patience_count(fm_world *world, struct fm_agent *agent, const fm_mover *
         return false;
     }
     count(agent, mover);
-    if (agent->hindered < 2 * FM_PATIENCE_TICKS ||
+    if ((agent->hindered < 2 * FM_PATIENCE_TICKS && !mover->shut) ||
         agent->order.on_unreachable == FM_UNREACHABLE_WAIT) {
         return false;
     }

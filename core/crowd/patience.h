@@ -5,14 +5,17 @@
 //   tick of a unit under way               its account
 //   is nearer to its goal than ever        begins at 0 again
 //   has made the step that it wanted       1 less
-//   has stepped to the right, passing.h    1 more
+//   has stepped to the right, passing.h,   1 more
+//   or along its way round others, around.h
 //   has waited, or was moved elsewhere     2 more; at 2 * FM_PATIENCE_TICKS the leg is over
 //
 // So an order ends in bounded time: as long as a team learns nothing new, a step that is wanted
 // brings a unit nearer by one, and others can undo no more than that in a tick. Between two ticks
 // in which the unit is nearer than ever there are at most 2 * FM_PATIENCE_TICKS others. Who keeps
-// to the right gets away from its goal in some steps and nearer to it in others, so among many of
-// another team it may last longer; each such step counts against it, too.
+// to the right, or goes round others, gets away from its goal in some steps and nearer to it in
+// others, so among many of another team it may last longer; each such step counts against it, too.
+//
+// A unit that is shut in by those that stand gives up sooner, see around.h.
 //
 // Threads: the tick thread where the leg may end (crowd.c says when), else any worker, which writes
 // this agent and nothing else.

@@ -88,10 +88,12 @@ typedef struct fm_mover {
     bool planned : 1;  // follows a plan of core/crowd/jam.h
     bool escorted : 1; // has an escort, or stands for one, see escort.h
     bool to_right : 1; // its list is that of a unit that passes on the right, see passing.h
+    bool shut : 1;     // has no way to its goal at present, see around.h
     uint8_t refusals;  // times that it was pushed in vain; no bits of a byte that others read
     uint8_t lane;      // that it passes, see lanes.h; 0: none
     uint8_t passing;   // ticks for which it keeps to the right, see passing.h
     uint8_t passes_on; // the same, in the next tick; not read by others
+    uint8_t around;    // number of the way that it follows, see around.h; 0: none
     uint16_t age;      // how long it has been under way, see fm_mover_age(); 0: idle
 } fm_mover;
 

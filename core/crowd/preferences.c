@@ -369,11 +369,12 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
     uint8_t size = world->rules.classes[agent->class_index].size;
     bool is_idle = agent->order.id == 0, is_away = fm_agent_is_away(agent);
     bool makes_way = under_way && yields(world, agent);
-    bool passes = mover->passes_on > 0 && keeps_right(world, agent);
+    bool is_around = mover->around != 0;
+    bool passes = mover->passes_on > 0 && !is_around && keeps_right(world, agent);
     uint8_t passing = passes ? mover->passes_on : 0;
     uint32_t lane = under_way ? lanes_of(world, agent, planner, mover->lane) : 0;
     // Who has been under way for long does not keep to lanes in some ticks.
-    bool keeps = under_way && !is_idle && ready && is_bold(world, agent);
+    bool keeps = under_way && !is_idle && ready && !is_around && is_bold(world, agent);
     fm_cell first = FM_CELL_NONE;
     const fm_passage *passage = keeps ? fm_lanes_open(world, agent->team, lane) : NULL;
     const fm_passage *beside =
@@ -394,8 +395,9 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
         .bold = is_bold(world, agent),
         .lane = (uint8_t)lane,
         .passing = passing,
-        .narrow = under_way && passage == NULL && passing == 0 && may_swap(world, agent) &&
-                  is_narrow(world, agent),
+        .around = mover->around,
+        .narrow = under_way && passage == NULL && passing == 0 && !is_around &&
+                  may_swap(world, agent) && is_narrow(world, agent),
         .settled = agent->settled && is_idle && !is_away,
         .yields = makes_way,
         .alert = under_way && !makes_way && size == 1 &&

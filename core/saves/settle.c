@@ -7,6 +7,7 @@
 
 #include "core/saves/settle.h"
 
+#include "core/crowd/around.h"
 #include "core/crowd/bypass.h"
 #include "core/crowd/jam.h"
 #include "core/crowd/lanes.h"
@@ -94,6 +95,7 @@ void fm_world_settle(fm_world *world)
     }
     fm_jam_drop_all(world);
     fm_bypass_drop(world);
+    fm_around_drop_all(world);
     fm_lanes_drop_all(world);
     fm_passing_drop_all(world);
     fm_planners_settle(world);

@@ -17,6 +17,8 @@
 //                                                              none of these is left
 //   STEPPED     a step in this tick                            move, observe
 //   OVER        move: its leg is over, or may be               move, serially
+//   HELD        choose: one that stands is in its way, and it   move, when it has looked for a way
+//               looks for a way round it (core/crowd/around.h)  round
 //   CHANGED     born, moved, another team or class, another    observe, which clears it
 //               tag that others are told: what everybody sees
 //               who sees it
@@ -40,6 +42,7 @@ typedef enum fm_agent_mark {
     FM_MARK_UNDER_WAY,
     FM_MARK_STEPPED,
     FM_MARK_OVER,
+    FM_MARK_HELD,
     FM_MARK_CHANGED,
     FM_MARK_STATE,
     FM_MARK_REHASH,

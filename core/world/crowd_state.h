@@ -6,6 +6,7 @@
 #include "core/world/world.h"
 
 struct fm_mover;
+struct fm_around;
 struct fm_pibt_frame;
 struct fm_free_places;
 struct fm_islands;
@@ -35,6 +36,7 @@ struct fm_world_crowd {
     struct fm_islands *islands;
     struct fm_press *press; // of bypass.c; NULL before it is needed
     struct fm_bypass_turns bypass;
+    struct fm_around *around; // of around.c; NULL before it is needed
     struct fm_turns_part *turn_parts;
     uint32_t undivided_ticks; // turns are not divided for so long; only time depends on it
     uint32_t *passed_teams;   // two by agent slot, see passing.c

@@ -100,8 +100,9 @@ namespace Fogmarch
         /// where it came to stand, and does not go back; false</param>
         /// <param name="blockedTicks">exclusive: after so many ticks an order ends, as crowded or
         /// unreachable, whose way agents of other teams block that stand still; 0: not for that reason, but
-        /// after 1,800 ticks, also where its own team blocks it, and an agent that another team has blocked
-        /// for 4 ticks, a large one for 20, lets it push; 0</param>
+        /// after 1,800 ticks, also where its own team blocks it, or 116 where agents that stand, and may not
+        /// be pushed, leave no way, and an agent that another team has blocked for 4 ticks, a large one for
+        /// 20, lets it push; 0</param>
         /// <param name="planner">planner of agents that are not given another; from the config</param>
         /// <param name="classes">movement classes, at most 8, as in
         /// ground;boat:water=1;tank:size=3,ground=1,swamp=2 (name, size in cells 1..4, cost of each terrain

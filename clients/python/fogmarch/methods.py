@@ -497,7 +497,7 @@ DebugExplain = TypedDict('DebugExplain', {
     # cell holds one unit
     'stuck': bool,
     # ticks in which it has not come nearer to its goal than before, less those in which it made the
-    # step that it wanted; its order ends at 1800
+    # step that it wanted; its order ends at 1800, or from 116 on where others leave no way
     'kept_ticks': int,
     # none; search: it stands still while a joint search looks for a plan for those around it; plan:
     # it follows one; escort: others stand so that it gets through a press; stands: it stands for
@@ -520,8 +520,8 @@ DebugExplain = TypedDict('DebugExplain', {
     # another team's unit has blocked it for some ticks (see blocked_ticks of world.create), and it
     # let units of other teams push it in the last tick
     'concedes': bool,
-    # x, y of the cell to which it goes first, round a press of its team on the shortest way, or
-    # empty
+    # x, y of the cell to which it goes first, round a press of its team on the shortest way or
+    # round agents that stand in it, or empty
     'via': list[int],
     # id, x, y of the blocker, of whom that one waits for, and so on, at most 32; the last waits for
     # nobody, or was named before: they stand in a circle
@@ -1141,8 +1141,9 @@ class Methods:
             came to stand, and does not go back; false
         blocked_ticks: exclusive: after so many ticks an order ends, as crowded or unreachable,
             whose way agents of other teams block that stand still; 0: not for that reason, but
-            after 1,800 ticks, also where its own team blocks it, and an agent that another team has
-            blocked for 4 ticks, a large one for 20, lets it push; 0
+            after 1,800 ticks, also where its own team blocks it, or 116 where agents that stand,
+            and may not be pushed, leave no way, and an agent that another team has blocked for 4
+            ticks, a large one for 20, lets it push; 0
         planner: planner of agents that are not given another; from the config
         classes: movement classes, at most 8, as in ground;boat:water=1;tank:size=3,ground=1,swamp=2
             (name, size in cells 1..4, cost of each terrain that can be entered); ground

@@ -1,0 +1,18 @@
+// core/crowd/standing.h: units that stand in the way and leave for nobody: those of other teams
+// that are not under way, and of its own team those that may not be pushed.
+//
+// Threads: any. It reads nothing that the choose stage writes.
+
+#pragma once
+
+#include "core/world/world.h"
+
+struct fm_agent;
+
+#define FM_STANDING_TICKS 8u // for which such a unit has not stepped
+
+/// The first unit of that kind, among those that the agent sees, on the cells that it covers with
+/// its north-west corner on `cell`, where it fits in.
+///
+/// @return slot + 1; 0: there is none
+uint32_t fm_standing_at(const fm_world *world, const struct fm_agent *agent, fm_cell cell);

@@ -1,0 +1,322 @@
+// core/crowd/test_around.c: units go round those that stand in their way and leave for nobody, and
+// give up soon where there is no way round.
+//
+// Method: small fields with idle units of another team, or friends that hold their ground, as an
+// obstacle, for units of all sizes and planners of each kind. With the checks of crowd.h.
+
+#include "tests/support/crowd.h"
+
+#include "core/commands/apply.h"
+#include "core/commands/create.h"
+#include "core/planners/catalogue.h"
+#include "core/saves/settle.h"
+
+static crowd stage;
+
+static const char *const planners[] = {"auto", "dstar-lite", "goal-field", "lss-lrta-star"};
+static const uint32_t sizes[] = {1, 2, 4};
+
+static fm_world_rules rules_with(const char *planner)
+{
+    fm_world_rules rules = crowd_rules_of_sizes();
+    assert_int_equal(fm_planner_spec_parse(planner, &rules.planner, NULL, 0), FM_OK);
+    return rules;
+}
+
+static void begin(const fm_world_rules *rules, uint32_t width, uint32_t height)
+{
+    fm_grid *grid;
+    assert_int_equal(fm_grid_create(width, height, &fm_memory_libc, &grid), FM_OK);
+    crowd_init(&stage, rules, grid);
+}
+
+// An idle unit.
+static void put(uint32_t team, uint32_t size, uint32_t x, uint32_t y)
+{
+    fm_cell cell = fm_cell_at(x, y);
+    crowd_spawn(
+        &stage,
+        (fm_command){.team = team, .cells = &cell, .cell_count = 1, .class_index = size - 1});
+}
+
+// The last unit holds its ground from now on.
+static void hold(void)
+{
+    fm_command command = {.kind = FM_COMMAND_ORDER,
+                          .agents = &stage.units[stage.unit_count - 1],
+                          .agent_count = 1,
+                          .order = FM_ORDER_HOLD};
+    fm_command_result result = {0};
+    fm_world_apply(stage.world, &command, &result);
+    assert_int_equal(result.status, FM_OK);
+}
+
+static void first_arrives(uint32_t ticks_max, const char *planner)
+{
+    uint32_t ticks = crowd_run(&stage, 1, 4 * ticks_max);
+    if (stage.ended[FM_END_ARRIVED] != 1 || ticks > ticks_max) {
+        fail_msg("%s: %u arrived in %u ticks", planner, stage.ended[FM_END_ARRIVED], ticks);
+    }
+    crowd_fini(&stage);
+}
+
+// One idle unit on a straight way. Beside it there is room.
+static void one_is_passed(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < FM_COUNT_OF(planners) * FM_CLASS_SIZE_MAX * FM_CLASS_SIZE_MAX; i++) {
+        const char *planner = planners[i % FM_COUNT_OF(planners)];
+        uint32_t size = 1 + i / FM_COUNT_OF(planners) % FM_CLASS_SIZE_MAX;
+        fm_world_rules rules = rules_with(planner);
+        begin(&rules, 40, 30);
+        uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
+        crowd_spawn_to(&stage, team, size, 2, 12, 34, 12);
+        put(other, 1 + i / FM_COUNT_OF(planners) / FM_CLASS_SIZE_MAX, 18, 12);
+        first_arrives(45, planner);
+    }
+}
+
+// A row of them across the way, and one that is bent towards the unit, so that it is in a dead end.
+static void rows_are_passed(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t count, bent, ticks_max;
+    } rows[] = {{3, 0, 65}, {9, 0, 65}, {15, 0, 65}, {13, 6, 80}};
+    for (uint32_t i = 0; i < FM_COUNT_OF(planners) * FM_COUNT_OF(sizes) * FM_COUNT_OF(rows); i++) {
+        const char *planner = planners[i % FM_COUNT_OF(planners)];
+        uint32_t size = sizes[i / FM_COUNT_OF(planners) % FM_COUNT_OF(sizes)];
+        uint32_t row = i / FM_COUNT_OF(planners) / FM_COUNT_OF(sizes), count = rows[row].count;
+        fm_world_rules rules = rules_with(planner);
+        begin(&rules, 60, 40);
+        uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
+        crowd_spawn_to(&stage, team, size, 2, 20, 50, 20);
+        for (uint32_t j = 0; j < count; j++) {
+            put(other, 1, 25, 20 - count / 2 + j);
+        }
+        for (uint32_t j = 1; j <= rows[row].bent; j++) {
+            put(other, 1, 25 - j, 20 - count / 2);
+            put(other, 1, 25 - j, 20 - count / 2 + count - 1);
+        }
+        first_arrives(rows[row].ticks_max, planner);
+    }
+}
+
+// A team sees others only nearby, so a unit finds out how long a row is while it goes along it.
+static void a_row_in_fog_is_passed(void **state)
+{
+    (void)state;
+    fm_world_rules rules = rules_with("auto");
+    rules.omniscient = false;
+    rules.sense.radius = 4;
+    begin(&rules, 60, 60);
+    uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
+    crowd_spawn_to(&stage, team, 2, 2, 30, 50, 30);
+    for (uint32_t i = 0; i < 8; i++) {
+        put(other, 1, 25, 27 + i);
+    }
+    first_arrives(80, "in fog");
+}
+
+enum ring {
+    RING_OTHERS,
+    RING_FRIENDS,
+    RING_HOLDING, // friends
+};
+
+// A unit and its goal; a ring of units around one of the two.
+static void make_ring(const char *planner, uint32_t size, enum ring ring, bool around_goal,
+                      fm_on_unreachable on_unreachable)
+{
+    enum {
+        SIDE = 12
+    };
+    fm_world_rules rules = rules_with(planner);
+    begin(&rules, 60, 40);
+    uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
+    put(team, size, 8, 20);
+    crowd_order(&stage, 0, fm_cell_at(46, 20), on_unreachable);
+    for (uint32_t i = 0; i < SIDE * SIDE; i++) {
+        uint32_t x = i % SIDE, y = i / SIDE;
+        if (x == 0 || y == 0 || x == SIDE - 1 || y == SIDE - 1) {
+            put(ring == RING_OTHERS ? other : team, 1, (around_goal ? 42 : 4) + x, 15 + y);
+            if (ring == RING_HOLDING) {
+                hold();
+            }
+        }
+    }
+}
+
+// Friends leave, others do not: then the order ends long before its patience does.
+static void the_shut_in_give_up(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < FM_COUNT_OF(planners) * FM_COUNT_OF(sizes) * 6; i++) {
+        const char *planner = planners[i % FM_COUNT_OF(planners)];
+        uint32_t size = sizes[i / FM_COUNT_OF(planners) % FM_COUNT_OF(sizes)];
+        uint32_t kind = i / FM_COUNT_OF(planners) / FM_COUNT_OF(sizes);
+        make_ring(planner, size, (enum ring)(kind % 3), kind >= 3, FM_UNREACHABLE_NEAREST);
+        uint32_t ticks = crowd_run(&stage, 1, 200);
+        assert_int_equal(stage.ended[kind % 3 == RING_FRIENDS ? FM_END_ARRIVED : FM_END_CROWDED],
+                         1);
+        assert_in_range(ticks, 1, kind % 3 == RING_FRIENDS ? 40 : 160);
+        crowd_fini(&stage);
+    }
+}
+
+// As on_unreachable says.
+static void they_give_up_as_they_were_told(void **state)
+{
+    (void)state;
+    make_ring("auto", 1, RING_OTHERS, false, FM_UNREACHABLE_FAIL);
+    crowd_run(&stage, 1, 200);
+    assert_int_equal(stage.ended[FM_END_UNREACHABLE], 1);
+    crowd_fini(&stage);
+
+    make_ring("auto", 1, RING_OTHERS, true, FM_UNREACHABLE_WAIT);
+    crowd_run(&stage, 1, 1000);
+    assert_int_equal(stage.ended_count, 0);
+    crowd_fini(&stage);
+}
+
+// A wall with two gates, three cells wide, forty apart; others stand in one, or in both.
+static void make_gates(uint32_t closed, uint32_t size, uint32_t count)
+{
+    enum {
+        SIDE = 64,
+        WALL = 30,
+        GATE = 3
+    };
+    fm_world_rules rules = rules_with("auto");
+    begin(&rules, SIDE, SIDE);
+    uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
+    for (uint32_t y = 0; y < SIDE; y++) {
+        bool in_first = y >= 10 && y < 10 + GATE, in_second = y >= 50 && y < 50 + GATE;
+        if (!in_first && !in_second) {
+            crowd_set_terrain(&stage, fm_cell_at(WALL, y), FM_TERRAIN_WALL);
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t x = 8 + i % 4 * size, y = 4 + i / 4 * size;
+        crowd_spawn_to(&stage, team, size, x, y, x + 40, y);
+    }
+    for (uint32_t i = 0; i < closed * GATE; i++) {
+        put(other, 1, WALL, (i < GATE ? 10 : 50) + i % GATE);
+    }
+}
+
+// Those before the closed gate go through the other.
+static void a_closed_gate_is_left(void **state)
+{
+    (void)state;
+    for (uint32_t size = 1; size <= 3; size++) {
+        make_gates(1, size, 12);
+        uint32_t ticks = crowd_run(&stage, 12, 1000);
+        print_message("size %u: %u ticks\n", size, ticks);
+        assert_int_equal(stage.ended[FM_END_ARRIVED], 12);
+        assert_in_range(ticks, 60, 300);
+        crowd_fini(&stage);
+    }
+}
+
+// Where both are closed those in front give up, and those behind them at once or soon.
+static void two_closed_gates_end_orders(void **state)
+{
+    (void)state;
+    for (uint32_t size = 1; size <= 3; size++) {
+        make_gates(2, size, 12);
+        uint32_t ticks = crowd_run(&stage, 12, 1000);
+        print_message("size %u: %u ticks\n", size, ticks);
+        assert_int_equal(stage.ended[FM_END_CROWDED], 12);
+        assert_in_range(ticks, 60, 400);
+        crowd_fini(&stage);
+    }
+}
+
+// Fields with a row each, far from each other.
+#define FIELDS 6u
+#define EACH   8u
+
+static void make_fields(void)
+{
+    enum {
+        HEIGHT = 24,
+        WIDTH = 60
+    };
+    fm_world_rules rules = rules_with("auto");
+    begin(&rules, WIDTH, FIELDS * HEIGHT);
+    uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
+    for (uint32_t field = 0; field < FIELDS; field++) {
+        uint32_t top = field * HEIGHT;
+        for (uint32_t x = 0; x < WIDTH; x++) {
+            crowd_set_terrain(&stage, fm_cell_at(x, top), FM_TERRAIN_WALL);
+        }
+        for (uint32_t i = 0; i < EACH; i++) {
+            uint32_t y = top + 4 + 2 * i;
+            crowd_spawn_to(&stage, team, 1 + i % 2, 2, y, 54, y);
+        }
+        for (uint32_t y = top + 4; y < top + HEIGHT - 4; y++) {
+            put(other, 1, 20 + field, y);
+        }
+    }
+}
+
+// Any number of workers decides alike.
+static void all_workers_decide_alike(void **state)
+{
+    (void)state;
+    enum {
+        TICKS = 120
+    };
+    static const uint32_t worker_counts[] = {1, 2, 3, 8};
+    static uint64_t digests[TICKS];
+    for (uint32_t i = 0; i < FM_COUNT_OF(worker_counts); i++) {
+        make_fields();
+        fm_workers *workers;
+        assert_int_equal(fm_workers_create(worker_counts[i], &workers), FM_OK);
+        for (uint32_t tick = 0; tick < TICKS; tick++) {
+            crowd_tick(&stage, workers);
+            uint64_t digest = fm_world_digest(stage.world);
+            assert_true(i == 0 || digest == digests[tick]);
+            digests[tick] = digest;
+        }
+        assert_int_equal(stage.ended[FM_END_ARRIVED], FIELDS * EACH);
+        fm_workers_destroy(workers);
+        crowd_fini(&stage);
+    }
+}
+
+// Settling ends all ways; the world goes on as the one that comes from its file.
+static void a_saved_world_goes_on_alike(void **state)
+{
+    (void)state;
+    make_fields();
+    crowd_run(&stage, FIELDS * EACH, 30); // they are on their ways round
+    fm_world_settle(stage.world);
+    fm_world *copy = crowd_copy(&stage);
+    for (uint32_t tick = 0; tick < 200 && stage.ended_count < FIELDS * EACH; tick++) {
+        fm_tick_report report;
+        crowd_tick(&stage, NULL);
+        fm_tick_run(copy, NULL, 1u << 30, NULL, &report);
+        assert_int_equal(fm_world_digest(stage.world), report.record.digest);
+    }
+    assert_int_equal(stage.ended[FM_END_ARRIVED], FIELDS * EACH);
+    fm_world_destroy(copy);
+    crowd_fini(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_is_passed),
+        cmocka_unit_test(rows_are_passed),
+        cmocka_unit_test(a_row_in_fog_is_passed),
+        cmocka_unit_test(the_shut_in_give_up),
+        cmocka_unit_test(they_give_up_as_they_were_told),
+        cmocka_unit_test(a_closed_gate_is_left),
+        cmocka_unit_test(two_closed_gates_end_orders),
+        cmocka_unit_test(all_workers_decide_alike),
+        cmocka_unit_test(a_saved_world_goes_on_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
