@@ -64,6 +64,19 @@ async function isAllThere(page, where) {
   }
 }
 
+async function chartsDoNotOverlap(page, where) {
+  const boxes = await page.evaluate(() => [...document.querySelectorAll(".chart > *")].map((one) => {
+    const { top, bottom, left, right } = one.getBoundingClientRect();
+    return { chart: one.parentElement.dataset.chart, top, bottom, left, right };
+  }).filter(({ top, bottom }) => bottom > top));
+  for (const [i, a] of boxes.entries()) {
+    for (const b of boxes.slice(i + 1)) {
+      assert.ok(a.chart === b.chart || a.bottom <= b.top + 1 || b.bottom <= a.top + 1 || a.right <= b.left + 1 ||
+                b.right <= a.left + 1, `${where}: the charts ${a.chart} and ${b.chart} overlap`);
+    }
+  }
+}
+
 async function sheetsOf(page, where) {
   await look(page, where);
   for (const button of await page.locator("#sheets button").all()) {
@@ -138,6 +151,7 @@ async function fourSizes() {
     for (const button of await debug.locator("#sheets button").all()) {
       if (await button.isVisible()) {
         await button.click();
+        await chartsDoNotOverlap(debug, `debug, ${name}`);
         await isAllThere(debug, `debug, ${name}, ${await button.textContent()}`);
       }
     }

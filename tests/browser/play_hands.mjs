@@ -97,6 +97,68 @@ async function fingers() {
   await end();
 }
 
+// The part of the map that is not under anything but the small map.
+const partSeen = (page) => page.evaluate(() => {
+  const box = document.getElementById("map").getBoundingClientRect();
+  let [seen, all] = [0, 0];
+  for (let y = box.top + 4; y < box.bottom; y += 8) {
+    for (let x = box.left + 4; x < box.right; x += 8) {
+      all++;
+      seen += document.elementFromPoint(x, y)?.closest("#map, #minimap-box") != null;
+    }
+  }
+  return seen / all;
+});
+
+// On a phone a sheet leaves most of the map: units are selected and ordered above it, with the orders' buttons below it.
+async function aSheetLeavesTheMap() {
+  const classes = "walker:ground=1,swamp=2;boat:water=1;hover:ground=1,swamp=1,water=1";
+  const { server, browser, seat, agents, x, y, goalOf, end } = await stage({ classes });
+  const page = await browser.open(server.url(seat), undefined,
+                                  { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const session = await page.context().newCDPSession(page);
+  await page.locator("#minimap").waitFor();
+  await page.evaluate(() => window.fogmarch.map.app.ticker.stop());
+  await page.locator("#guide button").tap();
+  await page.locator("[data-sheet=units]").tap();
+  await page.locator("#units").waitFor();
+  assert.ok(await partSeen(page) > 0.5, `${await partSeen(page)} of the map is seen`);
+  const at = (cell) => page.evaluate((where) => window.fogmarch.map.pixelOfCell(where), cell);
+  await page.evaluate(([cx, cy]) => window.fogmarch.map.centre({ x: cx, y: cy }, 20), [x, y]);
+  const unit = await at({ x: x - 1, y: y - 1 });
+  assert.ok(await page.evaluate(({ x: px, y: py }) => {
+    const box = document.getElementById("map").getBoundingClientRect();
+    return document.elementFromPoint(box.left + px, box.top + py).tagName === "CANVAS";
+  }, unit), "the middle of the map is above the sheet");
+  await tapUntil(page, session, [unit], async () => await selected(page) === "1", "a tap selects");
+  await touch(page, session, [[await at({ x: x + 5, y: y + 2 })]], 700);
+  await until(async () => (await Promise.all(agents.map(goalOf))).some((goal) => goal.length === 2), "an order");
+  await page.getByRole("button", { name: "stop" }).tap();
+  await until(async () => (await Promise.all(agents.map(goalOf))).every((goal) => goal.length === 0), "stop");
+  await browser.screenshot(page, "phone-sheet");
+
+  // A tap on the grip makes the sheet larger and smaller; a drag down closes it.
+  const low = (await page.locator("#units").boundingBox()).height;
+  await page.getByRole("button", { name: "make the panel larger" }).tap();
+  await until(async () => (await page.locator("#units").boundingBox()).height > 1.5 * low, "a larger panel");
+  await page.getByRole("button", { name: "make the panel smaller" }).press("Enter");
+  await until(async () => (await page.locator("#units").boundingBox()).height === low, "a smaller panel");
+  const grip = await page.locator("#grip").boundingBox();
+  const [gx, gy] = [grip.x + grip.width / 2, grip.y + 10];
+  await page.mouse.move(gx, gy);
+  await page.mouse.down();
+  await page.mouse.move(gx, gy - 250, { steps: 4 });
+  await page.mouse.up();
+  await until(async () => (await page.locator("#units").boundingBox()).height > 1.5 * low, "a larger panel by a drag");
+  const high = (await page.locator("#grip").boundingBox()).y + 10;
+  await page.mouse.move(gx, high);
+  await page.mouse.down();
+  await page.mouse.move(gx, 740, { steps: 4 });
+  await page.mouse.up();
+  await until(async () => !(await page.locator("#units").isVisible()), "no panel");
+  await end();
+}
+
 async function mouse() {
   const { server, admin, world, browser, seat, agents, x, y, goalOf, end } = await stage();
   const page = await browser.open(server.url(seat), undefined, { viewport: { width: 1280, height: 800 } });
@@ -373,4 +435,4 @@ async function exploredAndVisible() {
   await end();
 }
 
-await run([exploredAndVisible, fingers, mouse, keptInView, manyUnits]);
+await run([exploredAndVisible, fingers, aSheetLeavesTheMap, mouse, keptInView, manyUnits]);

@@ -1,7 +1,7 @@
-// Keeps something in the middle of the map while it moves. The map goes as fast as that, and is drawn to it like a weight
-// on a spring that does not swing (critically damped). So it neither lags behind nor jumps: not when this starts, and not
-// when a unit dies or is put elsewhere. It ends when anything else moves the map; zooming does not end it, and then goes
-// around the middle.
+// Keeps something in the middle of the map while it moves. The map goes as fast as that, and is drawn to it
+// like a weight on a spring that does not swing (critically damped). So it neither lags behind nor jumps: not
+// when this starts, and not when a unit dies or is put elsewhere. It ends when anything else moves the map;
+// zooming does not end it, and then goes around the middle.
 
 import type { Cell, MapView } from "./map-view.js";
 
@@ -89,7 +89,8 @@ export class KeepInView {
   private takePace(to: Target, since: number): void {
     const { before, pace } = this;
     this.before = to;
-    if (before === undefined || before.of !== to.of || since === 0 || Math.hypot(to.x - before.x, to.y - before.y) > LEAP) {
+    if (before === undefined || before.of !== to.of || since === 0 ||
+        Math.hypot(to.x - before.x, to.y - before.y) > LEAP) {
       return;
     }
     const share = 1 - Math.exp(-since / PACE_MS);

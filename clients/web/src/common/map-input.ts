@@ -278,15 +278,15 @@ export class MapInput {
   // ---- keys -------------------------------------------------------------------------------------
 
   private keyDown(event: KeyboardEvent): void {
-    const { width, height } = this.map.app.screen;
+    const { x, y } = this.map.middlePixel;
     switch (event.key) {
       case " ": this.space = true; break;
       case "ArrowLeft": this.map.pan(KEY_STEP, 0); break;
       case "ArrowRight": this.map.pan(-KEY_STEP, 0); break;
       case "ArrowUp": this.map.pan(0, KEY_STEP); break;
       case "ArrowDown": this.map.pan(0, -KEY_STEP); break;
-      case "+": case "=": this.map.zoomAt(width / 2, height / 2, 1.25); break;
-      case "-": this.map.zoomAt(width / 2, height / 2, 0.8); break;
+      case "+": case "=": this.map.zoomAt(x, y, 1.25); break;
+      case "-": this.map.zoomAt(x, y, 0.8); break;
       case "Home": this.map.fit(); break;
       case "Enter": {
         const press = { shiftKey: event.shiftKey, byKeyboard: true, byTouch: false, clicks: 1 };

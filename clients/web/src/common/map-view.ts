@@ -42,6 +42,7 @@ export class MapView {
   frames = 0;
   /** Milliseconds of a frame that the page takes, without drawing; smoothed. */
   ownMs = 0;
+  private covered = 0; // pixels at the lower edge
   private view: Mirror | undefined;
   private seenView: Mirror | undefined;
 
@@ -125,6 +126,18 @@ export class MapView {
     this.agents.container.alpha = view === undefined ? 1 : 0.3;
   }
 
+  /** So many pixels at the lower edge are under something else: the middle of the screen is that of the rest. */
+  cover(pixels: number): void {
+    this.covered = Math.min(pixels, this.app.screen.height);
+    this.showCross(this.cross.visible);
+  }
+
+  /** Pixel in the middle of what is seen of the map. */
+  get middlePixel(): { x: number; y: number } {
+    const { width, height } = this.app.screen;
+    return { x: width / 2, y: (height - this.covered) / 2 };
+  }
+
   /** Shows the whole map. */
   fit(): void {
     if (this.view === undefined) {
@@ -132,7 +145,7 @@ export class MapView {
     }
     const [left, top, width, height] = this.view.rect;
     const { width: screenWidth, height: screenHeight } = this.app.screen;
-    const zoom = Math.min(screenWidth / width, screenHeight / height) * 0.98;
+    const zoom = Math.min(screenWidth / width, Math.max(screenHeight / 4, screenHeight - this.covered) / height) * 0.98;
     this.onTaken?.();
     this.world.scale.set(zoom);
     this.moveTo({ x: left + width / 2, y: top + height / 2 });
@@ -150,8 +163,8 @@ export class MapView {
 
   /** Middle of the screen, in cells. */
   get middle(): Cell {
-    const { width, height } = this.app.screen;
-    return this.cellAtPixel(width / 2, height / 2, false);
+    const { x, y } = this.middlePixel;
+    return this.cellAtPixel(x, y, false);
   }
 
   /** Cells in sight. */
@@ -169,8 +182,8 @@ export class MapView {
 
   /** For what is kept in view: puts a place into the middle of the screen. */
   moveTo(cell: Cell): void {
-    const { width, height } = this.app.screen;
-    this.place(width / 2 - cell.x * this.zoom, height / 2 - cell.y * this.zoom);
+    const { x, y } = this.middlePixel;
+    this.place(x - cell.x * this.zoom, y - cell.y * this.zoom);
   }
 
   pan(dx: number, dy: number): void {
@@ -181,7 +194,7 @@ export class MapView {
   /** Around a pixel; around the middle while something is kept in view. */
   zoomAt(x: number, y: number, factor: number): void {
     if (this.onTaken !== undefined) {
-      [x, y] = [this.app.screen.width / 2, this.app.screen.height / 2];
+      ({ x, y } = this.middlePixel);
     }
     const zoom = Math.max(ZOOM_MIN, Math.min(ZOOM_MAX, this.zoom * factor));
     const cell = this.cellAtPixel(x, y, false);
@@ -192,11 +205,10 @@ export class MapView {
   // The middle of the screen stays on the map, so that users do not get lost beside it.
   private place(x: number, y: number): void {
     const [left, top, width, height] = this.view?.rect ?? [0, 0, 0, 0];
-    const { width: screenWidth, height: screenHeight } = this.app.screen;
+    const middlePixel = this.middlePixel;
     const within = (at: number, middle: number, from: number, side: number): number =>
       side === 0 ? at : Math.max(middle - (from + side) * this.zoom, Math.min(middle - from * this.zoom, at));
-    this.world.position.set(within(x, screenWidth / 2, left, width),
-                            within(y, screenHeight / 2, top, height));
+    this.world.position.set(within(x, middlePixel.x, left, width), within(y, middlePixel.y, top, height));
     this.onMoved();
   }
 
@@ -235,8 +247,7 @@ export class MapView {
   showCross(visible: boolean): void {
     this.cross.visible = visible;
     if (visible) {
-      const { width, height } = this.app.screen;
-      const [x, y] = [width / 2, height / 2];
+      const { x, y } = this.middlePixel;
       for (const [lineWidth, color] of [[5, 0x000000], [2, 0xffffff]] as const) {
         if (lineWidth === 5) {
           this.cross.clear();

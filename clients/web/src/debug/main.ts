@@ -19,7 +19,8 @@ const exposed: { map?: MapView; view?: WorldView } = {};
 Object.assign(window, { fogmarch: exposed });
 
 sheets([{ id: "left", title: "world" }, { id: "right", title: "agent" },
-        { id: "bottom", title: "charts" }, { id: "connection", title: "server" }]);
+        { id: "bottom", title: "charts" }, { id: "connection", title: "server" }],
+       (pixels) => void drawing.then((map) => map.cover(pixels), () => {}));
 
 startPage({
   name: "debug",

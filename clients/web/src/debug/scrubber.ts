@@ -165,8 +165,8 @@ export class Scrubber {
     event.preventDefault();
   }
 
-  // The progress of a long seek, and the tick where nothing changed and no message came. `now`: after a pause, where the
-  // digest of the last look is that of an earlier tick.
+  // The progress of a long seek, and the tick where nothing changed and no message came. `now`: after a
+  // pause, where the digest of the last look is that of an earlier tick.
   private async look(now = false): Promise<void> {
     const seeks = this.under > 0 && performance.now() - this.sentAt > LOOK_MS;
     if (this.ended || (!seeks && !this.playing && !now)) {

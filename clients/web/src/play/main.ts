@@ -22,7 +22,8 @@ const exposed: { map?: MapView; client?: Client; game?: Game | undefined } = {};
 Object.assign(window, { fogmarch: exposed });
 
 const openSheet = sheets([{ id: "units", title: "units" }, { id: "match", title: "match" },
-                          { id: "connection", title: "server" }]);
+                          { id: "connection", title: "server" }],
+                         (pixels) => void drawing.then((map) => map.cover(pixels), () => {}));
 const guide = new Guide();
 const help = helpDialog(() => guide.open());
 find("over").prepend(guide.element);
