@@ -170,6 +170,38 @@ async function theBridge() {
   await server.stop();
 }
 
+// The ring around the selected agent is as large as the agent, and goes with it. What there is none of is said in words.
+async function aLargeAgent() {
+  const server = await Server.start();
+  const admin = await server.connect();
+  const { world } = await makeWorld(admin, { generator: "open", width: 48, height: 48, occupancy: "exclusive",
+                                             classes: "walker:ground=1;tank:size=3,ground=1" });
+  const { agents: [tank] } = await admin.call("agent.spawn", { world, team: 1, class: "tank", cells: [20, 20] });
+  const browser = await Browser.start();
+  const page = await browser.open(server.url(`#world=${world}&agent=${tank}`));
+  await until(async () => (await page.locator("#agent-facts dt").count()) > 0, "an agent");
+  const ring = () => page.evaluate(() => {
+    const { minX, maxX, minY, maxY } = window.fogmarch.map.marks.getLocalBounds();
+    return { x: (minX + maxX) / 2, y: (minY + maxY) / 2, width: maxX - minX };
+  });
+  await until(async () => {
+    const { x, y, width } = await ring();
+    return Math.hypot(x - 21.5, y - 21.5) < 0.1 && width > 3;
+  }, "a ring around all of it");
+  await admin.call("agent.order", { world, agents: [tank], kind: "move", goal: [30, 20] });
+  await admin.call("world.step", { world, ticks: 40 });
+  await until(async () => Math.hypot((await ring()).x - 31.5, (await ring()).y - 21.5) < 0.1, "the ring went with it");
+  await page.locator("[role=tab]", { hasText: "Compare planners" }).click();
+  await page.getByRole("button", { name: "compare", exact: true }).click();
+  await until(async () => /has no goal: give it an order/.test(await page.locator("#problem").textContent()), "a sentence");
+  await page.locator("[role=tab]", { hasText: "Costs" }).click();
+  await page.locator("#top-by").selectOption("planners");
+  await until(async () => /there is no search/.test(await page.locator("#top").textContent()), "words in an empty list");
+  await browser.stop();
+  admin.close();
+  await server.stop();
+}
+
 // Two teams walk into each other in a field: the page marks those that keep to the right.
 async function theField() {
   const server = await Server.start([]);
@@ -207,4 +239,4 @@ async function theField() {
   await server.stop();
 }
 
-await run([theQueue, thePress, theBridge, theField]);
+await run([theQueue, aLargeAgent, thePress, theBridge, theField]);

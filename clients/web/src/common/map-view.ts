@@ -119,6 +119,15 @@ export class MapView {
     }
   }
 
+  /** A circle around an agent where it is drawn now, in cells; undefined: it is not there. */
+  ringAround(agent: number): { x: number; y: number; radius: number } | undefined {
+    const { view } = this;
+    const place = view?.placeOf(agent);
+    return view === undefined || place === undefined ? undefined
+      : { ...this.agents.positionOf(view, place),
+          radius: Math.max(this.agents.sideOf(view, place) / 2 + 0.4, 7 / this.zoom) };
+  }
+
   /** What a team sees, drawn above the rest, which is dimmed; undefined: nothing is dimmed. */
   showSeen(view: Mirror | undefined): void {
     this.seenView = view;

@@ -102,6 +102,9 @@ export class Compare {
     if (agent === undefined) {
       throw new Error("Select an agent first.");
     }
+    if (this.inspector.last?.goal.length === 0) {
+      throw new Error(`Agent ${agent} has no goal: give it an order, or select another agent.`);
+    }
     const planners = this.names.value.trim().split(/\s+/).filter((name) => name !== "");
     if (planners.length === 0 || planners.length > PLANNERS_MAX) {
       throw new Error(`Name 1 to ${PLANNERS_MAX} planners, not ${planners.length}.`);

@@ -23,6 +23,13 @@ const TITLES: Record<By, Record<string, string>> = {
   edits: { cell: "first cell" },
 };
 
+const NOTHING: Readonly<Record<By, string>> = {
+  agents: "no agent has searched lately",
+  planners: "there is no search",
+  teams: "there is no team",
+  edits: "the map was not changed lately",
+};
+
 function written(name: string, value: unknown): string {
   if (Array.isArray(value)) {
     return value.length === 0 ? "none" : value.join(", ");
@@ -88,6 +95,7 @@ export class Costs {
         const agent = Number(row["agent"] ?? 0);
         return make("td", {}, name === "agent" && agent > 0
           ? make("button", { type: "button", onclick: () => this.select(agent) }, text) : text);
-      }))));
+      }))),
+      ...(rows.length > 0 ? [] : [make("tr", {}, make("td", { colspan: columns.length }, NOTHING[by]))]));
   }
 }

@@ -29,6 +29,7 @@ export class Inspector {
   tagOf: (agent: number) => string = () => "";
   private lastExpansions: { tick: number; expansions: number } | undefined;
   private pace = "-";
+  private ringAt = ""; // where the ring is drawn
   private wished: readonly [number, number, number, number] | undefined; // the cells that reports should hold
   private moved: ReturnType<typeof setTimeout> | undefined;
   private readonly explanation: Explanation;
@@ -187,7 +188,6 @@ export class Inspector {
   private showNothing(words: string): void {
     this.last = undefined;
     this.overlay.clear();
-    this.map.marks.clear();
     this.legend.textContent = "";
     this.body.textContent = words;
   }
@@ -248,8 +248,21 @@ export class Inspector {
   private draw(result: Inspection): void {
     this.overlay.draw(result, this.overlayName, this.map.zoom);
     this.legend.textContent = this.overlay.legend;
-    const [x = 0, y = 0] = result.cell;
-    this.map.marks.clear().circle(x + 0.5, y + 0.5, 0.9).stroke({ width: 0.2, color: 0xffffff });
+  }
+
+  /** Called every frame: the ring goes with the agent, and is as large as that. */
+  frame(): void {
+    const ring = this.last === undefined ? undefined : this.map.ringAround(this.last.agent);
+    const at = ring === undefined ? "" : `${ring.x} ${ring.y} ${ring.radius} ${this.map.zoom}`;
+    if (at === this.ringAt) {
+      return;
+    }
+    this.ringAt = at;
+    this.map.marks.clear();
+    for (const [width, color] of ring === undefined ? [] : [[0.34, 0x101010], [0.2, 0xffffff]] as const) {
+      this.map.marks.circle(ring!.x, ring!.y, ring!.radius)
+        .stroke({ width: Math.max(width, 12 * width / this.map.zoom), color });
+    }
   }
 
   // Expansions in the last tick, from two reports.

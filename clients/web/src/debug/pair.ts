@@ -127,7 +127,7 @@ export class Pair {
         ...rows.map(([, a, b]) => make("td", { class: differs(a, b) }, b)))]));
   }
 
-  private drawWay({ cell: from, path, goal }: Inspection): void {
+  private drawWay({ agent, cell: from, path, goal }: Inspection): void {
     this.way.clear();
     const list = [...from, ...path];
     for (let i = 0; i + 1 < list.length; i += 2) {
@@ -140,7 +140,10 @@ export class Pair {
     }
     const width = Math.max(0.16, 2 / this.map.zoom);
     this.way.stroke({ width, color: COLOUR });
-    this.way.circle(from[0]! + 0.5, from[1]! + 0.5, 0.9).stroke({ width, color: COLOUR });
+    const ring = this.map.ringAround(agent);
+    if (ring !== undefined) {
+      this.way.circle(ring.x, ring.y, ring.radius).stroke({ width, color: COLOUR });
+    }
     if (goal.length === 2) {
       this.way.rect(goal[0]! + 0.1, goal[1]! + 0.1, 0.8, 0.8).stroke({ width, color: COLOUR });
     }

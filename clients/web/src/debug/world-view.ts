@@ -81,6 +81,7 @@ export class WorldView {
     this.following = new Follow(map, this.inspector.followButton, mirror, selected);
     map.onFrame = () => {
       this.following.frame();
+      this.inspector.frame();
       this.waits.draw();
     };
     this.costs = new Costs(client, world.world, (agent) => {

@@ -88,10 +88,11 @@ export class Markers {
         break;
       }
       const { x, y } = this.map.agents.positionOf(this.view, place);
+      const half = this.map.agents.sideOf(this.view, place) / 2; // paths are of north-west cells
       this.lines.moveTo(x, y);
       const path = this.plans.path(id, this.view.xs[place]!, this.view.ys[place]!);
       for (let i = 0; i + 1 < path.length; i += 2) {
-        this.lines.lineTo(path[i]! + 0.5, path[i + 1]! + 0.5);
+        this.lines.lineTo(path[i]! + half, path[i + 1]! + half);
       }
       steps.forEach((step, i) => {
         const key = `${step.x},${step.y}`;
