@@ -722,12 +722,6 @@ fm_cluster_state fm_node_state(fm_node *node)
     return state;
 }
 
-const char *fm_node_trouble(fm_node *node)
-{
-    fm_cluster_state state = node == NULL ? FM_CLUSTER_GOOD : fm_node_state(node);
-    return state == FM_CLUSTER_GOOD ? NULL : fm_cluster_state_name(state);
-}
-
 bool fm_node_copy(fm_node *node, fm_node_directory *directory)
 {
     uv_mutex_lock(&node->lock);

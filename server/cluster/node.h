@@ -242,10 +242,6 @@ uint32_t fm_node_list(fm_node *node, fm_node_entry entries[FM_NODES_MAX]);
 /// The cluster's state as this node sees it now.
 fm_cluster_state fm_node_state(fm_node *node);
 
-/// The name of that state if something is wrong. NULL: nothing, or there is no node. Static
-/// storage.
-const char *fm_node_trouble(fm_node *node);
-
 /// A copy of the directory, whose `worlds` are for free(). @return false when out of memory
 bool fm_node_copy(fm_node *node, fm_node_directory *directory);
 

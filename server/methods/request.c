@@ -3,6 +3,7 @@
 #include "server/methods/request.h"
 
 #include "server/methods/failure.h"
+#include "server/relay/relay.h"
 
 #include <string.h>
 
@@ -142,6 +143,17 @@ static void name_world(const fm_request *request, fm_status status, char *error)
     }
 }
 
+// A relay may lack a world because it lacks the server that has it.
+static void add_missing(const fm_relay *relay, char *error)
+{
+    char missing[FM_ERROR_TEXT_SIZE];
+    size_t size = strlen(error);
+    fm_relay_describe_missing(relay, missing);
+    if (missing[0] != '\0' && size > 0) {
+        snprintf(error + size, FM_ERROR_TEXT_SIZE - size, " here; %.180s", missing);
+    }
+}
+
 // Says what a refusal is about that has no text of its own. A player gets the same bytes for every
 // world but its own.
 static void describe(const fm_session *session, const fm_request *request, fm_status status,
@@ -150,6 +162,7 @@ static void describe(const fm_session *session, const fm_request *request, fm_st
     bool plays = session->role == FM_ROLE_PLAYER;
     if (!plays && (status == FM_ERR_NO_WORLD || status == FM_ERR_EXISTS)) {
         name_world(request, status, error);
+        add_missing(session->hub->relay, error);
     } else if (status == FM_ERR_NOT_READY && request->values[FM_FIELD_WORLD].present) {
         snprintf(error, FM_ERROR_TEXT_SIZE, "world %llu is ending",
                  (unsigned long long)request->values[FM_FIELD_WORLD].number);

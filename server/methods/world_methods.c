@@ -371,10 +371,27 @@ fm_status fm_take_map_upload(fm_session *session, const fm_request *request, cha
 
 // ---- world.list, world.info --------------------------------------------------------------------
 
-// A player must not learn how many worlds there are.
+// A standby's world stands where the server that it follows is away.
+static void describe_standby(const fm_hub *hub, fm_host_summary *summary)
+{
+    fm_standby_report report = {.peer = ""};
+    hub->standby_calls->report(hub->standby, &report);
+    if (report.error[0] != '\0') {
+        snprintf(summary->halted, sizeof summary->halted, "%.80s is not followed: %.120s",
+                 report.peer, report.error);
+    }
+}
+
+// A player must not learn how many worlds there are, and errors name files of the server.
 static fm_host_summary summary_for(const fm_session *session, const fm_host *host)
 {
     fm_host_summary summary = fm_conductor_summary(fm_hub_conductor(session->hub, host), host);
+    if (session->hub->standby != NULL && !fm_host_is_replay(host)) {
+        describe_standby(session->hub, &summary);
+    }
+    if (session->role == FM_ROLE_PLAYER && summary.halted[0] != '\0') {
+        snprintf(summary.halted, sizeof summary.halted, "the server cannot go on with it now");
+    }
     if (session->role == FM_ROLE_PLAYER) {
         summary.agents = 0;
         summary.teams = 0;
@@ -385,7 +402,7 @@ static fm_host_summary summary_for(const fm_session *session, const fm_host *hos
 static void pack_list_entry(msgpack_packer *packer, const fm_session *session, const fm_host *host)
 {
     fm_host_summary summary = summary_for(session, host);
-    msgpack_pack_map(packer, 11);
+    msgpack_pack_map(packer, 12);
     fm_pack_key_uint(packer, "world", host->number);
     fm_pack_key_text(packer, "name", host->name);
     fm_pack_key_uint(packer, "width", host->width);
@@ -397,6 +414,7 @@ static void pack_list_entry(msgpack_packer *packer, const fm_session *session, c
     fm_pack_key_real(packer, "tick_hz", summary.tick_hz);
     fm_pack_key_real(packer, "budget_ms", summary.budget_ms);
     fm_pack_key_text(packer, "journal", fm_host_journal_name(summary.journal));
+    fm_pack_key_text(packer, "halted", summary.halted);
 }
 
 fm_status fm_take_world_list(fm_session *session, const fm_request *request, char *error)
@@ -407,8 +425,12 @@ fm_status fm_take_world_list(fm_session *session, const fm_request *request, cha
     }
     fm_reply reply;
     fm_reply_begin(&reply, request->id);
-    msgpack_pack_map(&reply.packer, 2);
+    char missing[FM_ERROR_TEXT_SIZE];
+    fm_relay_describe_missing(session->hub->relay, missing);
+    msgpack_pack_map(&reply.packer, 4);
     fm_pack_seeds(&reply.packer, session->hub);
+    fm_relay_pack_relays(session->hub->relay, &reply.packer);
+    fm_pack_key_text(&reply.packer, "missing", missing);
     fm_pack_text(&reply.packer, "worlds");
     uint32_t count = 0;
     for (uint32_t i = 0; i < session->hub->host_count; i++) {
@@ -487,7 +509,7 @@ static void pack_info(msgpack_packer *packer, const fm_session *session, const f
     }
     uint32_t base_count = session->role == FM_ROLE_PLAYER ? 0 : host->base_count;
     bool is_player = session->role == FM_ROLE_PLAYER;
-    msgpack_pack_map(packer, is_player ? 15 : 16);
+    msgpack_pack_map(packer, is_player ? 16 : 17);
     fm_pack_key_uint(packer, "world", host->number);
     fm_pack_key_text(packer, "name", host->name);
     fm_pack_key_uint(packer, "width", host->width);
@@ -502,6 +524,7 @@ static void pack_info(msgpack_packer *packer, const fm_session *session, const f
     pack_rules(packer, &host->rules);
     fm_pack_key_cells(packer, "bases", host->bases, base_count);
     fm_pack_key_text(packer, "journal", fm_host_journal_name(summary.journal));
+    fm_pack_key_text(packer, "halted", summary.halted);
     pack_replay(packer, host, &summary.replay);
     if (!is_player) { // it depends on what the player's team does not see
         fm_pack_key_digest(packer, summary.digest);

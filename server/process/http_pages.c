@@ -4,6 +4,7 @@
 
 #include "server/process/http_files.h"
 #include "server/process/http_origin.h"
+#include "server/process/trouble.h"
 #include "server/relay/relay.h"
 
 #include <stdio.h>
@@ -36,14 +37,25 @@ static fm_http_answer answer_readiness(const fm_hub *hub)
                          : fm_http_answer_text(STATUS_NOT_NOW, NULL, "not ready\n");
 }
 
-// A node without etcd stays ready: a restart would not help, and clients continue by themselves.
-static const char *status_of(const fm_hub *hub)
+// Another server's words may be in it: what JSON would have to escape becomes a question mark.
+static void make_plain(char *text)
 {
-    const char *trouble = fm_node_trouble(hub->node);
-    return hub->going_down           ? "going down"
-           : hub->creation_count > 0 ? "loading"
-           : trouble != NULL         ? trouble
-                                     : "ok";
+    for (; *text != '\0'; text++) {
+        bool is_plain = *text >= ' ' && *text <= '~' && *text != '"' && *text != '\\';
+        *text = is_plain ? *text : *text == '"' ? '\'' : '?';
+    }
+}
+
+// A server with trouble stays ready: a restart would not help, and clients continue by themselves.
+static fm_trouble status_of(const fm_hub *hub)
+{
+    if (hub->going_down) {
+        return (fm_trouble){.word = "going down"};
+    }
+    fm_trouble trouble =
+        hub->creation_count > 0 ? (fm_trouble){.word = "loading"} : fm_trouble_find(hub);
+    make_plain(trouble.reason);
+    return trouble;
 }
 
 static fm_http_answer answer_health(const fm_hub *hub)
@@ -52,12 +64,14 @@ static fm_http_answer answer_health(const fm_hub *hub)
     for (uint32_t i = 0; i < hub->host_count; i++) {
         agents += fm_conductor_summary(hub->conductor, hub->hosts[i]).agents;
     }
-    char body[512];
+    char body[512 + FM_TROUBLE_SIZE];
+    const fm_trouble trouble = status_of(hub);
     snprintf(body, sizeof body,
-             "{\"status\":\"%s\",\"version\":\"%s\",\"uptime_seconds\":%.3f,"
+             "{\"status\":\"%s\",\"reason\":\"%s\",\"version\":\"%s\",\"uptime_seconds\":%.3f,"
              "\"worlds\":%u,\"worlds_loading\":%u,\"agents\":%llu,\"clients\":%u}\n",
-             status_of(hub), FOGMARCH_VERSION, (double)(uv_hrtime() - hub->start_ns) / 1e9,
-             hub->host_count, hub->creation_count, (unsigned long long)agents, hub->session_count);
+             trouble.word, trouble.reason, FOGMARCH_VERSION,
+             (double)(uv_hrtime() - hub->start_ns) / 1e9, hub->host_count, hub->creation_count,
+             (unsigned long long)agents, hub->session_count);
     fm_http_answer answer =
         fm_http_answer_text(is_ready(hub) ? STATUS_OK : STATUS_NOT_NOW, NULL, body);
     answer.type = "application/json";

@@ -14,6 +14,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#define STATUS_SIZE (128 + FM_TROUBLE_SIZE) // bytes, NUL included
+
 // A path, or an abstract socket name of Linux, which begins with '@' here and with NUL for bind(2).
 static int open_socket(const char *name)
 {
@@ -69,7 +71,7 @@ void fm_notify_fini(fm_notify *notify)
 __attribute__((format(printf, 2, 3))) static void say(const fm_notify *notify, const char *format,
                                                       ...)
 {
-    char text[256];
+    char text[STATUS_SIZE + 64];
     if (notify->socket < 0) {
         return;
     }
@@ -81,10 +83,25 @@ __attribute__((format(printf, 2, 3))) static void say(const fm_notify *notify, c
     (void)!send(notify->socket, text, (size_t)size, MSG_NOSIGNAL);
 }
 
-void fm_notify_ready(const fm_notify *notify, uint32_t worlds, uint32_t clients, const char *etcd)
+// What `systemctl status` shows. A line is a variable, so a reason must be one line.
+static void describe(uint32_t worlds, uint32_t clients, const fm_trouble *trouble,
+                     char text[STATUS_SIZE])
 {
-    say(notify, "READY=1\nMAINPID=%d\nSTATUS=%u worlds, %u clients%s%s\n", (int)getpid(), worlds,
-        clients, etcd == NULL ? "" : ", etcd: ", etcd == NULL ? "" : etcd);
+    bool is_well = strcmp(trouble->word, "ok") == 0, has_reason = trouble->reason[0] != '\0';
+    snprintf(text, STATUS_SIZE, "STATUS=%u worlds, %u clients%s%s%s%s", worlds, clients,
+             is_well ? "" : "; ", is_well ? "" : trouble->word, has_reason ? ": " : "",
+             trouble->reason);
+    for (char *at = text; *at != '\0'; at++) {
+        *at = *at == '\n' ? ' ' : *at;
+    }
+}
+
+void fm_notify_ready(const fm_notify *notify, uint32_t worlds, uint32_t clients,
+                     const fm_trouble *trouble)
+{
+    char status[STATUS_SIZE];
+    describe(worlds, clients, trouble, status);
+    say(notify, "READY=1\nMAINPID=%d\n%s\n", (int)getpid(), status);
 }
 
 void fm_notify_reloading(const fm_notify *notify)
@@ -98,8 +115,10 @@ void fm_notify_stopping(const fm_notify *notify)
     say(notify, "STOPPING=1\nSTATUS=going down\n");
 }
 
-void fm_notify_alive(const fm_notify *notify, uint32_t worlds, uint32_t clients, const char *etcd)
+void fm_notify_alive(const fm_notify *notify, uint32_t worlds, uint32_t clients,
+                     const fm_trouble *trouble)
 {
-    say(notify, "WATCHDOG=1\nSTATUS=%u worlds, %u clients%s%s\n", worlds, clients,
-        etcd == NULL ? "" : ", etcd: ", etcd == NULL ? "" : etcd);
+    char status[STATUS_SIZE];
+    describe(worlds, clients, trouble, status);
+    say(notify, "WATCHDOG=1\n%s\n", status);
 }

@@ -9,7 +9,7 @@
 
 #pragma once
 
-#include "core/base/base.h"
+#include "server/process/trouble.h"
 
 typedef struct fm_notify {
     int socket;           // -1: no socket
@@ -21,10 +21,12 @@ void fm_notify_init(fm_notify *notify);
 void fm_notify_fini(fm_notify *notify);
 
 /// @param clients  shown by `systemctl status`, as the number of worlds is
-/// @param etcd     what is wrong with the cluster, shown as well; NULL: nothing
-void fm_notify_ready(const fm_notify *notify, uint32_t worlds, uint32_t clients, const char *etcd);
+/// @param trouble  what is wrong, shown as well
+void fm_notify_ready(const fm_notify *notify, uint32_t worlds, uint32_t clients,
+                     const fm_trouble *trouble);
 void fm_notify_reloading(const fm_notify *notify);
 void fm_notify_stopping(const fm_notify *notify);
 
 /// A sign of life, and what `systemctl status` shows, as above.
-void fm_notify_alive(const fm_notify *notify, uint32_t worlds, uint32_t clients, const char *etcd);
+void fm_notify_alive(const fm_notify *notify, uint32_t worlds, uint32_t clients,
+                     const fm_trouble *trouble);

@@ -366,6 +366,8 @@ static fm_status finish(fm_recovery *recovery, fm_status status)
     if (status == FM_OK) { // a client may ask before the conductor has taken it in
         recovery->host->shared.summary.journal =
             fm_recording_state(recovery->hub->config, recovery->host);
+        fm_recording_describe_halt(recovery->hub->config, recovery->host,
+                                   recovery->host->shared.summary.halted);
     }
     return status;
 }

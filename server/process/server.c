@@ -287,8 +287,8 @@ static void on_reload(uv_signal_t *signal, int number)
         reload_certificate(server);
     }
     fm_http_read_files(server->http);
-    fm_notify_ready(&server->notify, server->hub.host_count, server->hub.session_count,
-                    fm_node_trouble(server->hub.node));
+    const fm_trouble trouble = fm_trouble_find(&server->hub);
+    fm_notify_ready(&server->notify, server->hub.host_count, server->hub.session_count, &trouble);
 }
 
 // ---- events from the conductor -----------------------------------------------------------------
@@ -367,8 +367,8 @@ static void feed_watchdog(struct server *server, uint64_t now_ns)
     uint64_t turn_count = fm_conductor_nudge(server->hub.conductor);
     if (turn_count != server->turn_count || server->stopped) {
         server->turn_count = turn_count;
-        fm_notify_alive(notify, server->hub.host_count, server->hub.session_count,
-                        fm_node_trouble(server->hub.node));
+        const fm_trouble trouble = fm_trouble_find(&server->hub);
+        fm_notify_alive(notify, server->hub.host_count, server->hub.session_count, &trouble);
     }
 }
 
@@ -863,7 +863,7 @@ int fm_server_run(const fm_config *config, const char *const *arguments,
                    start_http(&server) && start_listening(&server) && start_watchdog(&server) &&
                    start_filter(config) && start_following(&server.hub);
     if (started) {
-        fm_notify_ready(&server.notify, 0, 0, NULL);
+        fm_notify_ready(&server.notify, 0, 0, &(fm_trouble){.word = "ok"});
     } else {
         stop(&server);
     }

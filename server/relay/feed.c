@@ -58,6 +58,7 @@ struct fm_feed {
     char place[FM_UPSTREAM_ADDRESS_SIZE]; // where it has moved to; empty: nowhere
     char node[FM_UPSTREAM_ADDRESS_SIZE];  // where it was connected last
     bool has_moved;                       // the connection is no longer usable
+    char reason[FM_ERROR_TEXT_SIZE];      // why it broke, or failed, last; empty: it is open
     uint64_t retry_ns, wait_ns;
     uint64_t room_ns; // no view begins before this time
     uint64_t out_ns;  // since when nothing more comes; 0: it goes on
@@ -536,7 +537,7 @@ static void on_opened(void *context)
 {
     fm_feed *feed = context;
     feed->wait_ns = 0;
-    feed->place[0] = '\0';
+    feed->place[0] = feed->reason[0] = '\0';
     snprintf(feed->node, sizeof feed->node, "%s", fm_upstream_address(feed->upstream));
     fm_log(FM_LOG_INFO, "world is relayed", fm_log_text("world", feed->host->name),
            fm_log_text("from", fm_upstream_address(feed->upstream)));
@@ -559,6 +560,7 @@ static void on_closed(void *context, const char *reason)
     fm_log_limited(
         &site, FM_LOG_WARNING, "world is not relayed now", fm_log_text("world", feed->host->name),
         fm_log_text("from", fm_upstream_address(feed->upstream)), fm_log_text("reason", reason));
+    snprintf(feed->reason, sizeof feed->reason, "%s", reason);
     feed->counts->breaks++;
     forget_subscriptions(feed);
     wait_before_retry(feed);
@@ -713,6 +715,11 @@ const char *fm_feed_node(const fm_feed *feed)
 bool fm_feed_has_ended(const fm_feed *feed)
 {
     return feed->has_ended;
+}
+
+const char *fm_feed_reason(const fm_feed *feed)
+{
+    return feed->views == NULL ? "" : feed->reason;
 }
 
 bool fm_feed_is_well(const fm_feed *feed)

@@ -74,6 +74,10 @@ const char *fm_feed_node(const fm_feed *feed);
 /// Whether upstream said that the world was destroyed.
 bool fm_feed_has_ended(const fm_feed *feed);
 
+/// Why it is not connected, though it should be; empty: it is, has not been tried yet, or need not
+/// be.
+const char *fm_feed_reason(const fm_feed *feed);
+
 /// Whether it is connected, or need not be.
 bool fm_feed_is_well(const fm_feed *feed);
 uint32_t fm_feed_view_count(const fm_feed *feed);

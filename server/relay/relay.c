@@ -2,11 +2,10 @@
 
 #include "server/relay/relay.h"
 
-#include "proto/pack.h"
 #include "server/base/clock.h"
 #include "server/base/first_line.h"
 #include "server/base/log.h"
-#include "server/relay/feed.h"
+#include "server/relay/relay_state.h"
 #include "server/streams/scenes.h"
 #include "server/streams/stream.h"
 
@@ -14,76 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SOURCES_MAX     64u // bits of world.listed_by
 #define CHECK_PERIOD_MS 50u
 #define LIST_NS         FM_NS_PER_S
 #define RETRY_NS        FM_NS_PER_S
 #define FORGET_NS       (10 * FM_NS_PER_S) // until a world that no source lists counts as gone
 #define BACK_TICKS_MAX  64u // by which two reports of a world's tick may be out of order
 #define TICK_HZ_MIN     0.1 // a server may say anything
-#define TOLD_MAX        64u // changes of a world that are held back; more are merged
-
-// A source: a server that lists its worlds.
-struct source {
-    fm_relay *relay;
-    uint32_t index;
-    char address[FM_UPSTREAM_ADDRESS_SIZE];
-    fm_upstream *upstream;
-    bool was_tried;
-    bool has_listed; // since it was connected
-    bool list_waits;
-    uint64_t listed_ns, retry_ns;
-    uint64_t named_ns; // when it was last named by another source; UINT64_MAX: by the settings
-};
-
-// What a world's server told of it besides its picture.
-struct told {
-    uint64_t tick; // of the world then, at least; 0 once it was shown
-    uint32_t teams;
-    bool paused;
-    double tick_hz, budget_ms;
-};
-
-struct world {
-    struct world *next;
-    fm_relay *relay;
-    fm_host *host;
-    fm_feed *feed;
-    uint64_t listed_by;   // sources, as bits
-    uint32_t used;        // index of the source that its feed connects to
-    uint64_t listed_tick; // as last heard
-    uint64_t unlisted_ns; // since when no source lists it; 0: listed, or no source is connected
-    msgpack_sbuffer info; // of world.info
-    struct told told[TOLD_MAX]; // changes, oldest first: the last that may be shown, and later ones
-    uint32_t told_count;
-};
-
-struct fm_relay {
-    fm_hub *hub;
-    fm_upstream_access access;
-    char token[FM_UPSTREAM_TOKEN_SIZE];
-    char ca_file[FM_CONFIG_TEXT_MAX + 1];
-    struct source sources[SOURCES_MAX];
-    uint32_t source_count;
-    struct world *worlds;
-    fm_events jobs; // of the streams, to be taken in the loop's next round
-    fm_feed_counts counts;
-    uint64_t bytes_in_before; // of worlds that are gone
-    uv_timer_t check;
-    uv_async_t wake;
-    bool closing;
-};
 
 // ---- worlds ------------------------------------------------------------------------------------
-
-static struct world *find_world(const fm_relay *relay, uint64_t number)
-{
-    struct world *world = relay->worlds;
-    while (world != NULL && world->host->number != number) {
-        world = world->next;
-    }
-    return world;
-}
 
 static fm_host *make_host(const msgpack_object *info)
 {
@@ -103,7 +40,7 @@ static fm_host *make_host(const msgpack_object *info)
     return host;
 }
 
-static bool keep_info(struct world *world, const msgpack_object *info)
+static bool keep_info(struct fm_relay_world *world, const msgpack_object *info)
 {
     msgpack_packer packer;
     msgpack_sbuffer_init(&world->info);
@@ -111,7 +48,7 @@ static bool keep_info(struct world *world, const msgpack_object *info)
     return msgpack_pack_object(&packer, *info) == 0;
 }
 
-static void free_world(struct world *world)
+static void free_world(struct fm_relay_world *world)
 {
     fm_feed_destroy(world->feed);
     fm_host_destroy(world->host);
@@ -120,7 +57,7 @@ static void free_world(struct world *world)
 }
 
 // Before the first report may be shown, no team is there, and the world goes on at its speed.
-static void show_told(struct world *world, uint64_t tick)
+static void show_told(struct fm_relay_world *world, uint64_t tick)
 {
     fm_host_summary *summary = &world->host->shared.summary;
     uint32_t passed = 0;
@@ -129,7 +66,7 @@ static void show_told(struct world *world, uint64_t tick)
     }
     world->told_count -= passed;
     memmove(world->told, world->told + passed, world->told_count * sizeof *world->told);
-    struct told *told = &world->told[0];
+    struct fm_relay_told *told = &world->told[0];
     bool is_due = told->tick <= tick;
     told->tick = is_due ? 0 : told->tick; // and stays so when the world goes back
     summary->teams = is_due ? told->teams : 0;
@@ -138,8 +75,24 @@ static void show_told(struct world *world, uint64_t tick)
     summary->budget_ms = told->budget_ms;
 }
 
+// Why the world stands still here: because it does there, or because nothing comes from there.
+static void describe_halt(const struct fm_relay_world *world, char text[FM_ERROR_TEXT_SIZE])
+{
+    const struct fm_relay_source *source = &world->relay->sources[world->used];
+    const char *reason = fm_feed_reason(world->feed);
+    text[0] = '\0';
+    if (world->listed_by == 0 && source->reason[0] != '\0') {
+        snprintf(text, FM_ERROR_TEXT_SIZE, "%.64s is not relayed: %.140s", source->address,
+                 source->reason);
+    } else if (reason[0] != '\0') {
+        snprintf(text, FM_ERROR_TEXT_SIZE, "it is not relayed: %.200s", reason);
+    } else if (world->listed_by != 0) {
+        memcpy(text, world->halted, sizeof world->halted);
+    }
+}
+
 // The world's summary is delayed like its picture.
-static void show_summary(struct world *world)
+static void show_summary(struct fm_relay_world *world)
 {
     fm_host_summary *summary = &world->host->shared.summary;
     const fm_scene *scene = fm_scenes_find(world->host, FM_ALL_TEAMS);
@@ -152,22 +105,24 @@ static void show_summary(struct world *world)
         summary->agents = is_live ? (uint32_t)scene->load.agents : 0;
     }
     show_told(world, summary->tick);
+    describe_halt(world, summary->halted);
 }
 
 // Two reports may be out of order: the later one counts as of the newest tick.
-static void take_told(struct world *world, struct told told)
+static void take_told(struct fm_relay_world *world, struct fm_relay_told told)
 {
-    const struct told *last = world->told_count > 0 ? &world->told[world->told_count - 1] : NULL;
+    const struct fm_relay_told *last =
+        world->told_count > 0 ? &world->told[world->told_count - 1] : NULL;
     if (last != NULL && told.teams == last->teams && told.paused == last->paused &&
         told.tick_hz == last->tick_hz && told.budget_ms == last->budget_ms) {
         return;
     }
     told.tick = last != NULL && last->tick > told.tick ? last->tick : told.tick;
-    world->told_count -= world->told_count == TOLD_MAX;
+    world->told_count -= world->told_count == FM_RELAY_TOLD_MAX;
     world->told[world->told_count++] = told;
 }
 
-static void take_summary(struct world *world, const msgpack_object *entry)
+static void take_summary(struct fm_relay_world *world, const msgpack_object *entry)
 {
     uint64_t tick = fm_object_uint(entry, "tick", 0);
     if (tick + BACK_TICKS_MAX < world->listed_tick) {
@@ -175,9 +130,10 @@ static void take_summary(struct world *world, const msgpack_object *entry)
         world->told_count = world->told_count > 0 && world->told[0].tick == 0;
     }
     world->listed_tick = tick;
+    fm_object_text(entry, "halted", world->halted, sizeof world->halted);
     fm_feed_note_tick(world->feed, tick);
     world->host->shared.summary.agents = (uint32_t)fm_object_uint(entry, "agents", 0);
-    take_told(world, (struct told){
+    take_told(world, (struct fm_relay_told){
                          .tick = tick,
                          .teams = (uint32_t)fm_object_uint(entry, "teams", 0),
                          .paused = fm_object_bool(entry, "paused", false),
@@ -187,14 +143,14 @@ static void take_summary(struct world *world, const msgpack_object *entry)
     show_summary(world);
 }
 
-static void add_world(struct source *source, const msgpack_object *info)
+static void add_world(struct fm_relay_source *source, const msgpack_object *info)
 {
     fm_relay *relay = source->relay;
     fm_hub *hub = relay->hub;
     fm_host *host = make_host(info);
-    struct world *world = calloc(1, sizeof *world);
+    struct fm_relay_world *world = calloc(1, sizeof *world);
     if (host == NULL || world == NULL || hub->host_count >= hub->config->worlds_max ||
-        find_world(relay, host->number) != NULL || !fm_hub_reserve_host(hub)) {
+        fm_relay_find_world(relay, host->number) != NULL || !fm_hub_reserve_host(hub)) {
         fm_host_destroy(host);
         free(world);
         return;
@@ -220,15 +176,15 @@ static void take_jobs(fm_relay *relay)
 {
     while (relay->jobs.first != NULL) {
         fm_job *job = (fm_job *)fm_events_pop(&relay->jobs);
-        struct world *world = find_world(relay, job->host->number);
+        struct fm_relay_world *world = fm_relay_find_world(relay, job->host->number);
         FM_ASSERT(world != NULL && world->host == job->host); // see end_world()
         fm_feed_take(world->feed, job);
     }
 }
 
-static void end_world(fm_relay *relay, struct world *world)
+static void end_world(fm_relay *relay, struct fm_relay_world *world)
 {
-    struct world **link = &relay->worlds;
+    struct fm_relay_world **link = &relay->worlds;
     take_jobs(relay);
     while (*link != world) {
         link = &(*link)->next;
@@ -253,7 +209,7 @@ static void on_info(void *context, uint64_t id, const fm_client_error *error,
     }
 }
 
-static void ask_about(struct source *source, uint64_t number)
+static void ask_about(struct fm_relay_source *source, uint64_t number)
 {
     fm_params params;
     fm_params_init(&params);
@@ -272,10 +228,10 @@ static bool is_same(const fm_host *host, const msgpack_object *entry)
            fm_object_uint(entry, "height", 0) == host->height;
 }
 
-static void take_list_entry(struct source *source, const msgpack_object *entry)
+static void take_list_entry(struct fm_relay_source *source, const msgpack_object *entry)
 {
     uint64_t number = fm_object_uint(entry, "world", 0);
-    struct world *world = find_world(source->relay, number);
+    struct fm_relay_world *world = fm_relay_find_world(source->relay, number);
     if (world == NULL) {
         ask_about(source, number);
     } else if (is_same(world->host, entry)) { // else the old one ends because it is not listed
@@ -284,25 +240,57 @@ static void take_list_entry(struct source *source, const msgpack_object *entry)
     }
 }
 
-static void unlist(struct source *source)
+static void unlist(struct fm_relay_source *source)
 {
-    for (struct world *world = source->relay->worlds; world != NULL; world = world->next) {
+    for (struct fm_relay_world *world = source->relay->worlds; world != NULL; world = world->next) {
         world->listed_by &= ~(UINT64_C(1) << source->index);
     }
 }
 
-static void take_seeds(struct source *source, const msgpack_object *result);
+static void take_seeds(struct fm_relay_source *source, const msgpack_object *result);
+
+// Notes which relays a source tells of. @return whether this one is among them: what it shows comes
+// from here, and two relays that show each other a world would keep it when its server is gone
+static bool is_in_circle(struct fm_relay_source *source, const msgpack_object *result)
+{
+    fm_numbers relays = fm_object_numbers(result, "relays");
+    bool is = false;
+    source->relays_count = 0;
+    for (uint32_t i = 0; i < relays.count && source->relays_count < FM_RELAY_RELAYS_MAX; i++) {
+        uint64_t number = fm_numbers_at(relays, i);
+        is |= number == source->relay->number;
+        source->relays[source->relays_count++] = number;
+    }
+    return is;
+}
+
+static void refuse_circle(struct fm_relay_source *source)
+{
+    static fm_log_site site;
+    snprintf(source->reason, sizeof source->reason,
+             "it shows what this relay shows: a circle of relays (relay_of)");
+    fm_log_limited(&site, FM_LOG_WARNING, "worlds of a server are not relayed",
+                   fm_log_text("address", source->address), fm_log_text("reason", source->reason));
+    source->has_listed = false;
+    unlist(source);
+}
 
 static void on_list(void *context, uint64_t id, const fm_client_error *error,
                     const msgpack_object *result)
 {
     (void)id;
-    struct source *source = context;
+    struct fm_relay_source *source = context;
     source->list_waits = false;
     if (error != NULL) {
+        snprintf(source->reason, sizeof source->reason, "%s", error->message);
+        return;
+    }
+    if (is_in_circle(source, result)) {
+        refuse_circle(source);
         return;
     }
     source->has_listed = true;
+    source->reason[0] = '\0';
     take_seeds(source, result);
     unlist(source);
     const msgpack_object *worlds = fm_object_get(result, "worlds");
@@ -311,7 +299,7 @@ static void on_list(void *context, uint64_t id, const fm_client_error *error,
     }
 }
 
-static void ask_for_list(struct source *source, uint64_t now_ns)
+static void ask_for_list(struct fm_relay_source *source, uint64_t now_ns)
 {
     source->listed_ns = now_ns;
     source->list_waits = fm_upstream_send(source->upstream, FM_METHOD_WORLD_LIST, NULL, on_list,
@@ -331,7 +319,7 @@ static const fm_upstream_events source_events = {
     .closed = on_source_closed,
 };
 
-static struct source *find_source(fm_relay *relay, const char *address)
+static struct fm_relay_source *find_source(fm_relay *relay, const char *address)
 {
     for (uint32_t i = 0; i < relay->source_count; i++) {
         if (strcmp(relay->sources[i].address, address) == 0) {
@@ -342,11 +330,11 @@ static struct source *find_source(fm_relay *relay, const char *address)
 }
 
 // Nodes come and go, and each process may have another address. NULL: all are there
-static struct source *find_gone(fm_relay *relay)
+static struct fm_relay_source *find_gone(fm_relay *relay)
 {
-    struct source *found = NULL;
+    struct fm_relay_source *found = NULL;
     for (uint32_t i = 0; i < relay->source_count; i++) {
-        struct source *source = &relay->sources[i];
+        struct fm_relay_source *source = &relay->sources[i];
         if (source->named_ns != UINT64_MAX && fm_upstream_is_closed(source->upstream) &&
             (found == NULL || source->named_ns < found->named_ns)) {
             found = source;
@@ -356,13 +344,13 @@ static struct source *find_gone(fm_relay *relay)
 }
 
 // The place of a new source. NULL: there is none, or no memory
-static struct source *take_place(fm_relay *relay)
+static struct fm_relay_source *take_place(fm_relay *relay)
 {
-    if (relay->source_count == SOURCES_MAX) {
+    if (relay->source_count == FM_RELAY_SOURCES_MAX) {
         return find_gone(relay);
     }
-    struct source *source = &relay->sources[relay->source_count];
-    *source = (struct source){.relay = relay, .index = relay->source_count};
+    struct fm_relay_source *source = &relay->sources[relay->source_count];
+    *source = (struct fm_relay_source){.relay = relay, .index = relay->source_count};
     source->upstream = fm_upstream_create(relay->hub->loop, &relay->access, &source_events, source);
     relay->source_count += source->upstream != NULL;
     return source->upstream != NULL ? source : NULL;
@@ -372,7 +360,7 @@ static struct source *take_place(fm_relay *relay)
 // @return whether it is a source now
 static bool add_source(fm_relay *relay, const char *address, uint64_t now_ns)
 {
-    struct source *source = find_source(relay, address);
+    struct fm_relay_source *source = find_source(relay, address);
     bool is_new = source == NULL;
     // One that comes later does not make a relay unready again.
     bool was_ready = relay->source_count > 0 && fm_relay_is_ready(relay);
@@ -384,12 +372,13 @@ static bool add_source(fm_relay *relay, const char *address, uint64_t now_ns)
         snprintf(source->address, sizeof source->address, "%s", address);
         source->was_tried = was_ready;
         source->retry_ns = 0;
+        source->reason[0] = '\0';
     }
     source->named_ns = !is_new && source->named_ns > now_ns ? source->named_ns : now_ns;
     return true;
 }
 
-static void take_seeds(struct source *source, const msgpack_object *result)
+static void take_seeds(struct fm_relay_source *source, const msgpack_object *result)
 {
     char address[FM_UPSTREAM_ADDRESS_SIZE];
     const msgpack_object *seeds = fm_object_get(result, "seeds");
@@ -405,7 +394,7 @@ static void take_seeds(struct source *source, const msgpack_object *result)
 // worlds, because nodes join later.
 static void on_source_opened(void *context)
 {
-    struct source *source = context;
+    struct fm_relay_source *source = context;
     const char(*seeds)[FM_UPSTREAM_ADDRESS_SIZE];
     uint32_t count = fm_upstream_seeds(source->upstream, &seeds);
     source->was_tried = true;
@@ -426,17 +415,19 @@ static void on_source_notified(void *context, fm_notification notification,
 
 static void on_source_closed(void *context, const char *reason)
 {
-    struct source *source = context;
+    struct fm_relay_source *source = context;
     static fm_log_site site;
     fm_log_limited(&site, FM_LOG_WARNING, "cannot ask which worlds there are",
                    fm_log_text("address", source->address), fm_log_text("reason", reason));
+    snprintf(source->reason, sizeof source->reason, "%s", reason);
     source->was_tried = true;
+    source->relays_count = 0;
     source->has_listed = source->list_waits = false;
     source->retry_ns = fm_clock_now_ns() + RETRY_NS;
     unlist(source);
 }
 
-static void check_source(struct source *source, uint64_t now_ns)
+static void check_source(struct fm_relay_source *source, uint64_t now_ns)
 {
     fm_upstream_check(source->upstream, now_ns);
     if (fm_upstream_is_closed(source->upstream) && now_ns >= source->retry_ns) {
@@ -453,7 +444,7 @@ static void check_source(struct source *source, uint64_t now_ns)
 // ---- a few times a second ----------------------------------------------------------------------
 
 // The source to connect to: the last one, if it still lists the world.
-static const char *find_place(fm_relay *relay, struct world *world)
+static const char *find_place(fm_relay *relay, struct fm_relay_world *world)
 {
     for (uint32_t i = 0; i < relay->source_count; i++) {
         uint32_t index = (world->used + i) % relay->source_count;
@@ -476,7 +467,7 @@ static bool knows_lists(const fm_relay *relay)
 }
 
 // No source lists a world for a moment while it moves or is taken over.
-static bool is_gone(const fm_relay *relay, struct world *world, uint64_t now_ns)
+static bool is_gone(const fm_relay *relay, struct fm_relay_world *world, uint64_t now_ns)
 {
     if (fm_feed_has_ended(world->feed)) {
         return true;
@@ -501,7 +492,7 @@ static void keep_whole_view(const fm_relay *relay, fm_host *host)
     }
 }
 
-static void check_world(fm_relay *relay, struct world *world, uint64_t now_ns)
+static void check_world(fm_relay *relay, struct fm_relay_world *world, uint64_t now_ns)
 {
     const char *node = fm_feed_node(world->feed);
     if (node[0] != '\0') {
@@ -516,12 +507,12 @@ static void check_world(fm_relay *relay, struct world *world, uint64_t now_ns)
 static void check(fm_relay *relay)
 {
     uint64_t now_ns = fm_clock_now_ns();
-    struct world *next;
+    struct fm_relay_world *next;
     take_jobs(relay);
     for (uint32_t i = 0; i < relay->source_count; i++) {
         check_source(&relay->sources[i], now_ns);
     }
-    for (struct world *world = relay->worlds; world != NULL; world = next) {
+    for (struct fm_relay_world *world = relay->worlds; world != NULL; world = next) {
         next = world->next;
         if (is_gone(relay, world, now_ns)) {
             double tick_hz = world->host->shared.summary.tick_hz;
@@ -639,6 +630,7 @@ fm_status fm_relay_start(fm_hub *hub, char error[FM_RELAY_ERROR_SIZE])
         return FM_ERR_NO_MEMORY;
     }
     relay->hub = hub;
+    relay->number = fm_scenes_make_stream();
     set_access(relay, config->relay_ca_file);
     fm_status status = read_token(config->relay_token_file, relay->token, error);
     if (status == FM_OK) {
@@ -686,7 +678,7 @@ void fm_relay_close(fm_relay *relay)
     uv_close((uv_handle_t *)&relay->check, NULL);
     uv_close((uv_handle_t *)&relay->wake, NULL);
     take_jobs(relay);
-    for (struct world *world = relay->worlds; world != NULL; world = world->next) {
+    for (struct fm_relay_world *world = relay->worlds; world != NULL; world = world->next) {
         relay->bytes_in_before += fm_feed_bytes_in(world->feed);
         fm_feed_destroy(world->feed);
         world->feed = NULL;
@@ -703,102 +695,11 @@ void fm_relay_destroy(fm_relay *relay)
         fm_job_destroy((fm_job *)fm_events_pop(&relay->jobs));
     }
     while (relay->worlds != NULL) {
-        struct world *world = relay->worlds;
+        struct fm_relay_world *world = relay->worlds;
         relay->worlds = world->next;
         fm_hub_drop_host(relay->hub, world->host);
         free_world(world);
     }
     sodium_memzero(relay->token, sizeof relay->token);
     free(relay);
-}
-
-// ---- interface ---------------------------------------------------------------------------
-
-bool fm_relay_is_ready(const fm_relay *relay)
-{
-    for (uint32_t i = 0; i < relay->source_count; i++) {
-        const struct source *source = &relay->sources[i];
-        if (!source->was_tried || (fm_upstream_is_open(source->upstream) && !source->has_listed)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-const char *fm_relay_owner(const fm_relay *relay, const fm_host *host)
-{
-    const struct world *world = host == NULL ? NULL : find_world(relay, host->number);
-    return world == NULL ? relay->hub->config->relay_of : relay->sources[world->used].address;
-}
-
-// Entries of world.info that differ from the world's own server.
-static bool pack_own(const char *key, size_t size, const fm_host_summary *summary,
-                     msgpack_packer *packer)
-{
-    if (size == 4 && memcmp(key, "tick", size) == 0) {
-        fm_pack_key_uint(packer, "tick", summary->tick);
-    } else if (size == 6 && memcmp(key, "paused", size) == 0) {
-        fm_pack_key_bool(packer, "paused", summary->paused);
-    } else if (size == 7 && memcmp(key, "tick_hz", size) == 0) {
-        fm_pack_key_real(packer, "tick_hz", summary->tick_hz);
-    } else if (size == 6 && memcmp(key, "agents", size) == 0) {
-        fm_pack_key_uint(packer, "agents", summary->agents);
-    } else if (size == 5 && memcmp(key, "teams", size) == 0) {
-        fm_pack_key_uint(packer, "teams", summary->teams);
-    } else if (size == 6 && memcmp(key, "digest", size) == 0) {
-        fm_pack_key_digest(packer, 0); // the relay does not know it
-    } else {
-        return false;
-    }
-    return true;
-}
-
-bool fm_relay_pack_info(const fm_relay *relay, const fm_host *host, const fm_host_summary *summary,
-                        msgpack_packer *packer)
-{
-    const struct world *world = find_world(relay, host->number);
-    msgpack_unpacked unpacked;
-    msgpack_unpacked_init(&unpacked);
-    size_t at = 0;
-    bool is_map = world != NULL &&
-                  msgpack_unpack_next(&unpacked, world->info.data, world->info.size, &at) ==
-                      MSGPACK_UNPACK_SUCCESS &&
-                  unpacked.data.type == MSGPACK_OBJECT_MAP;
-    if (is_map) {
-        msgpack_pack_map(packer, unpacked.data.via.map.size);
-    }
-    for (uint32_t i = 0; is_map && i < unpacked.data.via.map.size; i++) {
-        const msgpack_object_kv *entry = &unpacked.data.via.map.ptr[i];
-        bool is_text = entry->key.type == MSGPACK_OBJECT_STR;
-        if (!is_text ||
-            !pack_own(entry->key.via.str.ptr, entry->key.via.str.size, summary, packer)) {
-            msgpack_pack_object(packer, entry->key);
-            msgpack_pack_object(packer, entry->val);
-        }
-    }
-    msgpack_unpacked_destroy(&unpacked);
-    return is_map;
-}
-
-fm_relay_numbers fm_relay_count(const fm_relay *relay)
-{
-    fm_relay_numbers numbers = {
-        .sources = relay->source_count,
-        .lost_total = relay->counts.breaks,
-        .keyframes = relay->counts.keyframes,
-        .deltas = relay->counts.deltas,
-        .held_size = relay->counts.held_size,
-        .pauses = relay->counts.pauses,
-        .bytes_in = relay->bytes_in_before,
-    };
-    for (uint32_t i = 0; i < relay->source_count; i++) {
-        numbers.sources_connected += fm_upstream_is_open(relay->sources[i].upstream);
-    }
-    for (const struct world *world = relay->worlds; world != NULL && world->feed != NULL;
-         world = world->next) {
-        numbers.views += fm_feed_view_count(world->feed);
-        numbers.feeds_lost += !fm_feed_is_well(world->feed);
-        numbers.bytes_in += fm_feed_bytes_in(world->feed);
-    }
-    return numbers;
 }

@@ -48,6 +48,18 @@ void fm_relay_destroy(fm_relay *relay);
 /// Whether each source has listed its worlds, or could not be reached once.
 bool fm_relay_is_ready(const fm_relay *relay);
 
+/// Says which server of the settings is not relayed now, and why; an empty text: all of them are,
+/// or there is no relay.
+///
+/// @param relay  NULL is allowed
+void fm_relay_describe_missing(const fm_relay *relay, char text[FM_ERROR_TEXT_SIZE]);
+
+/// Packs the entry `relays` of world.list: the number of this relay, which it draws when it starts,
+/// and those of the relays above it, so that a relay notices that it would relay itself.
+///
+/// @param relay  NULL: none
+void fm_relay_pack_relays(const fm_relay *relay, msgpack_packer *packer);
+
 /// Where commands go for a world, or (host NULL) for all.
 const char *fm_relay_owner(const fm_relay *relay, const fm_host *host);
 

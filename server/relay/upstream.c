@@ -144,8 +144,9 @@ static fm_status say_hello(struct attempt *attempt)
     fm_status status = fm_client_call(attempt->client, FM_METHOD_HELLO, &params, &result);
     fm_params_fini(&params);
     if (status != FM_OK) {
-        snprintf(attempt->reason, sizeof attempt->reason, "%s",
-                 fm_client_error_last(attempt->client)->message);
+        snprintf(attempt->reason, sizeof attempt->reason, "%.200s%s",
+                 fm_client_error_last(attempt->client)->message,
+                 status == FM_ERR_DENIED ? " (relay_token_file)" : "");
     } else if (!may_watch(result)) {
         snprintf(attempt->reason, sizeof attempt->reason,
                  "its token is not for observers (relay_token_file)");

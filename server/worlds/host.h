@@ -90,8 +90,9 @@ typedef struct fm_host_summary {
     double tick_hz, budget_ms;
     double tick_ns; // that one takes, smoothed
     fm_host_journal journal;
-    uint64_t digest;   // of the last tick; 0 before the first
-    uint64_t timeline; // two equal ticks of one timeline are the same
+    char halted[FM_ERROR_TEXT_SIZE]; // why it stands still, besides a pause; empty: it does not
+    uint64_t digest;                 // of the last tick; 0 before the first
+    uint64_t timeline;               // two equal ticks of one timeline are the same
     fm_replay_summary replay;
 } fm_host_summary;
 

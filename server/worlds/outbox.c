@@ -68,6 +68,7 @@ void fm_outbox_show(fm_mailbox *mailbox, fm_host *host, const fm_replay_summary 
         .journal = host->recording.journal_shown,
         .timeline = host->timeline,
     };
+    fm_recording_describe_halt(mailbox->config, host, summary.halted);
     if (replay != NULL) {
         summary.replay = *replay;
     }

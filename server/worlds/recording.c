@@ -9,7 +9,11 @@
 #include "server/base/log.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define REASON_SIZE 200u // of a journal's error, in a text of FM_ERROR_TEXT_SIZE
 
 #define SEGMENTS       4u  // share of a file's largest size between two keyframes
 #define KEYFRAME_SHARE 4u  // of a keyframe's size that the ticks between two take at least
@@ -569,6 +573,27 @@ fm_host_journal fm_recording_state(const fm_config *config, const fm_host *host)
     }
     return fm_journal_is_behind(host->recording.journal) ? FM_HOST_JOURNAL_BEHIND
                                                          : FM_HOST_JOURNAL_GOOD;
+}
+
+void fm_recording_describe_halt(const fm_config *config, const fm_host *host, char *text)
+{
+    char error[FM_JOURNAL_ERROR_SIZE];
+    text[0] = '\0';
+    switch (fm_recording_state(config, host)) {
+    case FM_HOST_JOURNAL_PAUSED:
+        fm_journal_error(host->recording.journal, error);
+        size_t size = strlen(error); // it begins with a path and ends with the reason
+        snprintf(text, FM_ERROR_TEXT_SIZE, "its journal cannot be written%s%.200s",
+                 size == 0 ? "" : ": ", size > REASON_SIZE ? error + size - REASON_SIZE : error);
+        break;
+    case FM_HOST_JOURNAL_BEHIND:
+        snprintf(text, FM_ERROR_TEXT_SIZE, "it waits until its journal is written");
+        break;
+    case FM_HOST_JOURNAL_NONE:
+    case FM_HOST_JOURNAL_GOOD:
+    case FM_HOST_JOURNAL_READ_ONLY: // it goes on
+        break;
+    }
 }
 
 void fm_recording_stats(const fm_config *config, const fm_host *host, fm_world_stats *stats)

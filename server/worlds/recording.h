@@ -117,6 +117,11 @@ void fm_recording_catch_up(fm_host *host);
 
 fm_host_journal fm_recording_state(const fm_config *config, const fm_host *host);
 
+/// Says why a world stands still for its journal; an empty text when it does not.
+///
+/// @param text  room for FM_ERROR_TEXT_SIZE
+void fm_recording_describe_halt(const fm_config *config, const fm_host *host, char *text);
+
 /// Fills in what `stats` says of the journal.
 void fm_recording_stats(const fm_config *config, const fm_host *host, fm_world_stats *stats);
 

@@ -474,6 +474,14 @@ def full_disk():
                 state = admin.call("world.info", world=world)
                 assert state["journal"] == ("paused" if policy == "pause" else policy), state
                 assert "full" in said["error"], said
+                entry = admin.call("world.list")["worlds"][0]
+                assert entry["halted"] == state["halted"], (entry, state)
+                told = subprocess.run([os.path.join(os.path.dirname(os.environ["FOGMARCHD"]), "fogmarch"), "worlds",
+                                       "--connect", f"127.0.0.1:{server.port}"], capture_output=True, text=True).stdout
+                if policy == "pause":
+                    assert "full" in entry["halted"] and "halted" in told and "100 Hz" not in told, (entry, told)
+                else:
+                    assert entry["halted"] == "" and "takes no changes" in told and "100 Hz" in told, (entry, told)
                 if policy == "pause":
                     assert admin.refused("path.query", world=world,
                                          **{"from": [1, 1], "to": [2, 2]}) == "io"
@@ -488,6 +496,7 @@ def full_disk():
                 disk.empty()
                 made = admin.call("token.create", role="debug")
                 until(lambda: admin.call("world.info", world=world)["journal"] == "good", "room")
+                assert admin.call("world.info", world=world)["halted"] == ""
                 admin.call("terrain.set", world=world, cells=[95, 95], set="cost", cost=9)
                 tick, digest = settled(admin, world)
                 server.kill()

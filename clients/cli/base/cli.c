@@ -195,10 +195,13 @@ const msgpack_object *fm_cli_call(fm_cli *cli, fm_method method)
     return fm_cli_call_unless(cli, method, FM_OK);
 }
 
-// Counts worlds, and keeps the last that is not `known`.
-static uint32_t count_worlds(fm_cli *cli, fm_method method, uint64_t known, uint64_t *world)
+// Counts worlds, and keeps the last that is not `known`; and why some may be missing.
+static uint32_t count_worlds(fm_cli *cli, fm_method method, uint64_t known, uint64_t *world,
+                             char missing[FM_ERROR_TEXT_SIZE])
 {
-    fm_numbers worlds = fm_object_numbers(fm_cli_call(cli, method), "worlds");
+    const msgpack_object *result = fm_cli_call(cli, method);
+    fm_numbers worlds = fm_object_numbers(result, "worlds");
+    fm_object_text(result, "missing", missing, FM_ERROR_TEXT_SIZE);
     uint32_t count = 0;
     for (uint32_t i = 0; i < worlds.count; i++) {
         uint64_t number = fm_object_uint(&worlds.elements[i], "world", 0);
@@ -215,9 +218,13 @@ static uint32_t count_worlds(fm_cli *cli, fm_method method, uint64_t known, uint
 static uint64_t only_world(fm_cli *cli)
 {
     uint64_t world = 0;
-    uint32_t count = count_worlds(cli, FM_METHOD_WORLD_LIST, 0, &world);
+    char missing[FM_ERROR_TEXT_SIZE], none[FM_ERROR_TEXT_SIZE];
+    uint32_t count = count_worlds(cli, FM_METHOD_WORLD_LIST, 0, &world, missing);
     if (cli->welcome.node[0] != '\0' && strcmp(cli->welcome.role, "admin") == 0) {
-        count += count_worlds(cli, FM_METHOD_CLUSTER_STATUS, world, &world);
+        count += count_worlds(cli, FM_METHOD_CLUSTER_STATUS, world, &world, none);
+    }
+    if (count == 0 && missing[0] != '\0') {
+        fm_cli_die(cli, "no world is here: %s", missing);
     }
     if (count == 0) {
         fm_cli_die(cli, "there is no world yet; 'fogmarch create' makes one");

@@ -9,6 +9,58 @@
 #include <stdio.h>
 #include <string.h>
 
+// What is not as it should be, below the list.
+static void print_trouble(const msgpack_object *result)
+{
+    char missing[FM_ERROR_TEXT_SIZE], name[65], halted[FM_ERROR_TEXT_SIZE], journal[16];
+    fm_numbers worlds = fm_object_numbers(result, "worlds");
+    for (uint32_t i = 0; i < worlds.count; i++) {
+        fm_object_text(&worlds.elements[i], "name", name, sizeof name);
+        fm_object_text(&worlds.elements[i], "halted", halted, sizeof halted);
+        fm_object_text(&worlds.elements[i], "journal", journal, sizeof journal);
+        if (halted[0] != '\0') {
+            printf("%s stands still: %s\n", name, halted);
+        } else if (strcmp(journal, "read_only") == 0) {
+            printf("%s takes no changes: its journal cannot be written\n", name);
+        }
+    }
+    fm_object_text(result, "missing", missing, sizeof missing);
+    if (missing[0] != '\0') {
+        printf("Worlds may be missing here: %s\n", missing);
+    }
+}
+
+// The column RATE.
+static void describe_rate(const msgpack_object *world, char *text, size_t size)
+{
+    char halted[FM_ERROR_TEXT_SIZE];
+    fm_object_text(world, "halted", halted, sizeof halted);
+    if (fm_object_bool(world, "paused", false)) {
+        snprintf(text, size, "paused");
+    } else if (halted[0] != '\0') {
+        snprintf(text, size, "halted");
+    } else {
+        snprintf(text, size, "%g Hz", fm_object_real(world, "tick_hz", 0));
+    }
+}
+
+static bool is_relay_without(const msgpack_object *result)
+{
+    char missing[FM_ERROR_TEXT_SIZE];
+    return fm_object_text(result, "missing", missing, sizeof missing) && missing[0] != '\0';
+}
+
+static void print_no_world(const fm_cli *cli, const msgpack_object *result)
+{
+    if (is_relay_without(result)) {
+        print_trouble(result);
+        return;
+    }
+    puts(cli->welcome.node[0] == '\0'
+             ? "There is no world yet; 'fogmarch create' makes one."
+             : "This node has no world; 'fogmarch cluster status' lists those of the cluster.");
+}
+
 static int run_worlds(fm_cli *cli)
 {
     fm_cli_connect(cli);
@@ -18,9 +70,7 @@ static int run_worlds(fm_cli *cli)
     }
     fm_numbers worlds = fm_object_numbers(result, "worlds");
     if (worlds.count == 0) {
-        puts(cli->welcome.node[0] == '\0'
-                 ? "There is no world yet; 'fogmarch create' makes one."
-                 : "This node has no world; 'fogmarch cluster status' lists those of the cluster.");
+        print_no_world(cli, result);
         return 0;
     }
     bool counted = strcmp(cli->welcome.role, "player") != 0; // players are not told these
@@ -33,7 +83,7 @@ static int run_worlds(fm_cli *cli)
         snprintf(size, sizeof size, "%llux%llu",
                  (unsigned long long)fm_object_uint(world, "width", 0),
                  (unsigned long long)fm_object_uint(world, "height", 0));
-        snprintf(rate, sizeof rate, "%g Hz", fm_object_real(world, "tick_hz", 0));
+        describe_rate(world, rate, sizeof rate);
         if (counted) {
             snprintf(agents, sizeof agents, "%llu",
                      (unsigned long long)fm_object_uint(world, "agents", 0));
@@ -42,10 +92,10 @@ static int run_worlds(fm_cli *cli)
         }
         printf("%6llu  %-20s %11s %10llu %8s %6s %8s %7g ms\n",
                (unsigned long long)fm_object_uint(world, "world", 0), name, size,
-               (unsigned long long)fm_object_uint(world, "tick", 0), agents, teams,
-               fm_object_bool(world, "paused", false) ? "paused" : rate,
+               (unsigned long long)fm_object_uint(world, "tick", 0), agents, teams, rate,
                fm_object_real(world, "budget_ms", 0));
     }
+    print_trouble(result);
     return 0;
 }
 

@@ -92,8 +92,14 @@ WorldCreate = TypedDict('WorldCreate', {
 # What world.list answers.
 WorldList = TypedDict('WorldList', {
     # of each: world, name, width, height, tick, agents, teams, paused, tick_hz, budget_ms, journal
-    # (as in world.info); for players agents and teams are 0
+    # and halted (as in world.info); for players agents and teams are 0
     'worlds': list[dict[str, Any]],
+    # of a relay: why worlds may be missing here, which server is not relayed; empty: none is
+    # missing
+    'missing': str,
+    # of a relay: numbers that it and the relays above it drew when they started, by which a relay
+    # notices that it would relay itself; else empty
+    'relays': list[int],
     # nodes of the cluster that live, as in hello: those have the other worlds
     'seeds': list[dict[str, Any]],
 })
@@ -130,6 +136,9 @@ WorldInfo = TypedDict('WorldInfo', {
     'bases': list[int],
     # none, good, behind (the world waits for the disk), paused or read_only (it cannot be written)
     'journal': str,
+    # why it stands still, besides a pause: its journal cannot be written, a relay or a standby has
+    # lost its server; empty: it does not
+    'halted': str,
     # of a replay: file, first_tick and last_tick (that the journal holds), differences (ticks whose
     # digest was not the recorded one), error (why it does not continue, or empty), seeks (the
     # tick it is on the way to, if it is); of other worlds empty

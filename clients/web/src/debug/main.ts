@@ -102,7 +102,7 @@ startPage({
     };
 
     const fill = async (): Promise<void> => {
-      const { worlds } = await client.call("world.list", {});
+      const { worlds, missing } = await client.call("world.list", {});
       const rows = worlds as { world: number; name: string; agents: number }[];
       list.replaceChildren(...rows.map(({ world, name, agents }) => {
         const button = make("button", { type: "button", "aria-pressed": String(world === shown),
@@ -111,7 +111,9 @@ startPage({
         return button;
       }));
       if (rows.length === 0) {
-        list.textContent = "There is no world yet. Make one: fogmarch create arena --generate skirmish";
+        list.textContent = missing
+          ? `Worlds may be missing here: ${missing}`
+          : "There is no world yet. Make one: fogmarch create arena --generate skirmish";
       }
       if (shown === undefined && opening === 0) {
         await openSomething(rows);
