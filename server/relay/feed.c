@@ -344,6 +344,10 @@ static void take_picture(fm_feed *feed, fm_notification notification, const msgp
     }
     *(is_keyframe ? &feed->counts->keyframes : &feed->counts->deltas) += 1;
     uint64_t tick = fm_object_uint(params, "tick", 0);
+    if (!is_keyframe && tick < view->tick) { // one of the two is wrong: the next keyframe decides
+        begin_again(feed, view);
+        return;
+    }
     if (is_keyframe && tick < view->tick) { // upstream has started over
         drop_held(feed, view);
         feed->tick = tick;

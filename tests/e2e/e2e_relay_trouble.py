@@ -1,16 +1,21 @@
 """Relays above which something is wrong.
 
 Goal    a relay that lacks a server says which and why, to its clients, to operators and on the command line, and
-        stops saying so when the server is there. Relays in a circle do not keep a world whose server is gone.
-Method  a wrong token, a server that goes, and relays of each other.
+        stops saying so when the server is there. Relays in a circle do not keep a world whose server is gone. What
+        a server sends that cannot be is not believed for longer than until the next keyframe.
+Method  a wrong token, a server that goes, relays of each other, and a line that changes what comes from the server.
 """
 
 import json
 import os
 import signal
+import socket
 import subprocess
 import tempfile
+import threading
 import urllib.request
+
+import msgpack
 
 from fogmarch_server import Server, RequestError, free_ports, run, until
 
@@ -148,4 +153,61 @@ def relays_in_a_circle():
                 until(lambda: names(one) == [], lambda: listed(one))
 
 
-run([a_server_that_does_not_let_it_in, a_server_that_goes, relays_in_a_circle])
+class Line:
+    """Between a relay and its server. `change` gets each message of the server, and returns what the relay gets."""
+
+    def __init__(self, port):
+        self.target, self.change = port, lambda message: message
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            below, _ = self.listener.accept()
+            above = socket.create_connection(("127.0.0.1", self.target))
+            for one, other, change in ((below, above, None), (above, below, lambda message: self.change(message))):
+                threading.Thread(target=self.pass_on, args=(one, other, change), daemon=True).start()
+
+    @staticmethod
+    def pass_on(one, other, change):
+        unpacker = msgpack.Unpacker(raw=False, strict_map_key=False)
+        try:
+            while data := one.recv(1 << 16):
+                unpacker.feed(data)
+                other.sendall(data if change is None else b"".join(msgpack.packb(change(message)) for message in unpacker))
+        except OSError:
+            pass
+        for end in (one, other):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+def a_tick_that_cannot_be():
+    """One delta says that the world is a million ticks further. A relay with a delay goes on to hold everything back."""
+    delay = 1000
+    with tempfile.TemporaryDirectory() as folder, Server(environment=TOKENS) as server:
+        admin, world, agents = make_world(server, paused=True)
+        line, changed = Line(server.port), []
+        with Server("--relay-of", f"127.0.0.1:{line.port}", "--relay-token-file", token_file(folder),
+                    "--relay-delay-ticks", str(delay), environment=TOKENS) as relay:
+            until(lambda: names(relay) == ["war"], relay.log)
+
+            def change(message):
+                if message[:2] == [2, "delta"] and not changed:
+                    message[2][0]["tick"] += 1000000
+                    changed.append(message[2][0]["tick"])
+                return message
+
+            line.change = change
+            admin.call("agent.order", world=world, agents=agents, kind="move", goal=[30, 30])
+            while not changed:
+                admin.call("world.step", world=world, ticks=1)
+            last = admin.call("world.step", world=world, ticks=delay // 2)["tick"]
+            assert last < delay, last
+            until(lambda: listed(relay)["worlds"][0]["tick"] < last, lambda: listed(relay)["worlds"])
+
+
+run([a_server_that_does_not_let_it_in, a_server_that_goes, relays_in_a_circle, a_tick_that_cannot_be])
