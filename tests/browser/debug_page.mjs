@@ -248,7 +248,8 @@ async function troublesAreSaidInWords() {
   await page.locator("#worlds button", { hasText: "arena" }).waitFor();
   assert.equal(await problem.isVisible(), false);
   await server.stop();
-  await until(async () => (await problem.textContent()).includes("Connection lost"), "a loss");
+  await until(async () => /^Connection lost: no server answers at .*Trying again/.test(await problem.textContent()),
+              "a loss, also when the page has tried again");
   server = await Server.start([], { FOGMARCH_TOKEN: token }, ports);
   admin = await server.connect({ token });
   await makeWorld(admin, { name: "second" });

@@ -277,8 +277,8 @@ async function theSeatIsThereAfterARestart() {
   await page.evaluate(([x, y]) => window.fogmarch.map.centre({ x: x + 3, y: y + 2 }, 17), bases);
   const before = await seen(page);
   await server.stop();
-  await until(async () => (await page.locator("#problem").textContent()).includes("Connection lost"),
-              "a loss");
+  await until(async () => /^Connection lost: no server answers at .*Trying again/.test(
+    await page.locator("#problem").textContent()), "a loss, also when the page has tried again");
   server = await Server.start(["--journal-dir", journals], environment, ports);
   await until(async () => (await page.locator("#status").textContent()).includes("as player"), "a seat");
   await until(() => page.evaluate((tick) => window.fogmarch.game?.view.mirror.tick >= tick &&
@@ -287,6 +287,8 @@ async function theSeatIsThereAfterARestart() {
   assert.equal(await page.locator("#problem").isVisible(), false);
   assert.deepEqual((await seen(page)).agents, before.agents, "as they stood, by the same names");
   assert.equal(await page.evaluate(() => window.fogmarch.map.zoom), 17, "where one looked");
+  await until(async () => await selected(page) === "9", "the selected units of before");
+  await page.evaluate(() => window.fogmarch.game.selection.chooseNone());
   await page.locator("#map").focus();
   await page.keyboard.press("2");
   await until(async () => await selected(page) === "9", "the group of before");

@@ -73,6 +73,7 @@ export function startPage(page: Page): void {
   form.querySelector("fieldset")!.disabled = false;
   let generation = 0; // counts attempts to connect; older ones do nothing
   let current: Client | undefined;
+  let isLost = false; // a session has ended by itself, and there was no other since
   let beginning: Promise<unknown> = Promise.resolve(); // the start of the last session; they start one at a time
 
   const say = (text: string, kind: string): void => {
@@ -110,6 +111,7 @@ export function startPage(page: Page): void {
           sayWhere();
         }
       });
+      isLost = false;
       showProblem("");
       sessionStorage.setItem("fogmarch-url", url.value);
       sessionStorage.setItem(`fogmarch-token-${page.name}`, token.value);
@@ -120,6 +122,7 @@ export function startPage(page: Page): void {
       const over = (reason: string): void => {
         end();
         if (mine === generation) {
+          isLost = true;
           say("not connected", "bad");
           showProblem(`Connection lost: ${reason}. Trying again ...`);
           void retry(mine, RETRY_FIRST_MS);
@@ -135,9 +138,12 @@ export function startPage(page: Page): void {
         return;
       }
       say("not connected", "bad");
-      showProblem(wordsFor(error));
+      const words = wordsFor(error);
       client?.close();
-      if (error instanceof ConnectionError) {
+      if (!(error instanceof ConnectionError)) {
+        showProblem(words);
+      } else {
+        showProblem(`${isLost ? "Connection lost: " : ""}${words}. Trying again ...`);
         void retry(mine, Math.min(wait * 2, RETRY_LAST_MS));
       }
     }
@@ -153,6 +159,7 @@ export function startPage(page: Page): void {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     generation++;
+    isLost = false;
     current?.close();
     void run(generation, RETRY_FIRST_MS);
   });

@@ -180,6 +180,9 @@ export class Game {
         guide.done("look");
       }
     };
+    if (memory.selected.length > 0) {
+      this.selection.chooseThese(memory.selected);
+    }
     this.keeping = setInterval(() => this.keep(), KEEP_PERIOD_MS);
     window.addEventListener("pagehide", this.onHide);
   }
@@ -235,6 +238,7 @@ export class Game {
   // For the next load of the page.
   private keep(): void {
     this.memory.at = { ...this.map.middle, zoom: this.map.zoom };
+    this.memory.selected = this.selection.list;
     this.memory.keep();
   }
 

@@ -1,5 +1,5 @@
-// What a player has set up and what outlives the connection and a reload of the page: control groups,
-// and where the screen was. Kept for each tab, because a seat belongs to a tab.
+// What a player has set up and what outlives the connection and a reload of the page: control groups, which
+// units are selected, and where the screen was. Kept for each tab, because a seat belongs to a tab.
 
 export interface Place {
   x: number;
@@ -10,6 +10,7 @@ export interface Place {
 
 export class Memory {
   readonly groups = new Map<number, number[]>();
+  selected: readonly number[] = [];
   at: Place | undefined;
 
   private constructor(private readonly key: string) {}
@@ -19,8 +20,9 @@ export class Memory {
     const memory = new Memory(`fogmarch-memory ${world} ${team}`);
     try {
       const kept = JSON.parse(sessionStorage.getItem(memory.key) ?? "{}") as
-        { groups?: [number, number[]][]; at?: Place };
+        { groups?: [number, number[]][]; selected?: number[]; at?: Place };
       kept.groups?.forEach(([number, ids]) => memory.groups.set(number, ids));
+      memory.selected = kept.selected ?? [];
       memory.at = kept.at;
     } catch {
       // not written by this page
@@ -29,6 +31,7 @@ export class Memory {
   }
 
   keep(): void {
-    sessionStorage.setItem(this.key, JSON.stringify({ groups: [...this.groups], at: this.at }));
+    const { selected, at } = this;
+    sessionStorage.setItem(this.key, JSON.stringify({ groups: [...this.groups], selected, at }));
   }
 }
