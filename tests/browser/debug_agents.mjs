@@ -229,7 +229,8 @@ async function theField() {
   await page.locator("#waits-all").check();
   await until(() => page.evaluate((ids) => JSON.stringify(window.fogmarch.view.waits.foundMeetings[0]) === ids,
                                   JSON.stringify(passing)), "those that pass");
-  assert.match(await page.locator("#waits").textContent(), new RegExp(`${passing.length} keep to the right \\(violet\\)`));
+  const words = new RegExp(`${passing.length} keep to the right \\(violet\\)`);
+  await until(async () => words.test(await page.locator("#waits").textContent()), "how many they are");
   await page.locator("#explain").click();
   await until(async () => /it keeps to the right until tick \d+, to pass units of team 2/.test(
     await page.locator("#explanation").textContent()), "in words");

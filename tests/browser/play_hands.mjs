@@ -35,11 +35,11 @@ async function touch(page, session, moves, restMs = 0) {
   await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
 }
 
-// A busy page takes a tap whose end comes late for a long press: the tap is then made once more, not so soon that it
-// would be a double tap.
-async function tapUntil(page, session, places, holds, what) {
+// A busy page takes a tap whose end comes late for a long press, and a long press for a tap when its timer is later than
+// the end: the touch is then made once more, not so soon that it would be a double tap.
+async function touchUntil(page, session, places, holds, what, restMs = 0) {
   await until(async () => {
-    await touch(page, session, [places]);
+    await touch(page, session, [places], restMs);
     for (let look = 0; look < 20; look++) {
       if (await holds()) return true;
       await page.waitForTimeout(50);
@@ -63,18 +63,18 @@ async function fingers() {
   const at = (cell) => page.evaluate((where) => window.fogmarch.map.pixelOfCell(where), cell);
   await page.evaluate(([cx, cy]) => window.fogmarch.map.centre({ x: cx, y: cy }, 20), [x, y]);
 
-  await tapUntil(page, session, [await at({ x: x - 1, y: y - 1 })], async () => await selected(page) === "1",
+  await touchUntil(page, session, [await at({ x: x - 1, y: y - 1 })], async () => await selected(page) === "1",
                  "a tap selects");
   await page.getByRole("button", { name: "box" }).tap();
   await touch(page, session, [[await at({ x: x - 3, y: y - 3 })], [await at({ x, y })], [await at({ x: x + 3, y: y + 3 })]]);
   await until(async () => await selected(page) === "4", "a box selects");
 
-  await touch(page, session, [[await at({ x: x + 5, y: y + 2 })]], 700);
-  await until(async () => (await goalOf(agents[0])).length === 2, "a finger that rests gives an order");
+  await touchUntil(page, session, [await at({ x: x + 5, y: y + 2 })],
+                   async () => (await goalOf(agents[0])).length === 2, "a finger that rests gives an order", 700);
   const first = await goalOf(agents[0]);
   assert.ok(Math.hypot(first[0] - x - 5, first[1] - y - 2) < 4, `${first} is where the finger was`);
   const two = [await at({ x: x - 8, y: y + 6 }), await at({ x: x - 4, y: y + 6 })];
-  await tapUntil(page, session, two, async () => {
+  await touchUntil(page, session, two, async () => {
     const goal = await goalOf(agents[0]);
     return Math.hypot(goal[0] - x + 6, goal[1] - y - 6) < 4;
   }, "a tap of two fingers gives an order");
@@ -130,11 +130,11 @@ async function aSheetLeavesTheMap() {
     const box = document.getElementById("map").getBoundingClientRect();
     return document.elementFromPoint(box.left + px, box.top + py).tagName === "CANVAS";
   }, unit), "the middle of the map is above the sheet");
-  await tapUntil(page, session, [unit], async () => await selected(page) === "1", "a tap selects");
-  await touch(page, session, [[await at({ x: x + 5, y: y + 2 })]], 700);
-  await until(async () => (await Promise.all(agents.map(goalOf))).some((goal) => goal.length === 2), "an order");
+  await touchUntil(page, session, [unit], async () => await selected(page) === "1", "a tap selects");
+  const hasGoal = async () => (await Promise.all(agents.map(goalOf))).some((goal) => goal.length === 2);
+  await touchUntil(page, session, [await at({ x: x + 5, y: y + 2 })], hasGoal, "an order", 700);
   await page.getByRole("button", { name: "stop" }).tap();
-  await until(async () => (await Promise.all(agents.map(goalOf))).every((goal) => goal.length === 0), "stop");
+  await until(async () => !await hasGoal(), "stop");
   await browser.screenshot(page, "phone-sheet");
 
   // A tap on the grip makes the sheet larger and smaller; a drag down closes it.
