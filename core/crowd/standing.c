@@ -9,12 +9,17 @@
 #include "core/world/crowd_state.h"
 #include "core/world/world_classes.h"
 
-// It will not go by itself. Who was pushed from home goes back there.
+// It will not go by itself.
 static bool rests(const struct fm_agent *agent)
 {
     const struct fm_order *order = &agent->order;
-    return fm_agent_holds_ground(agent) || order->resting || order->is_alerted ||
-           (order->id == 0 && !fm_agent_is_away(agent));
+    return fm_agent_holds_ground(agent) || order->resting || order->is_alerted || order->id == 0;
+}
+
+// Who was pushed from home goes back there, unless somebody stands in its way for long.
+static uint32_t ticks_to_stand(const struct fm_agent *agent)
+{
+    return agent->order.id == 0 && fm_agent_is_away(agent) ? FM_STANDING_AWAY : FM_STANDING_TICKS;
 }
 
 static bool is_standing(const fm_world *world, const struct fm_agent *agent,
@@ -22,7 +27,7 @@ static bool is_standing(const fm_world *world, const struct fm_agent *agent,
 {
     bool leaves = other->team == agent->team && !fm_agent_holds_ground(other);
     if (other == agent || leaves || !rests(other) ||
-        other->stepped_tick + FM_STANDING_TICKS > fm_world_tick(world)) {
+        other->stepped_tick + ticks_to_stand(other) > fm_world_tick(world)) {
         return false;
     }
     uint32_t sight = fm_crowd_sight(world, agent, UINT32_MAX);

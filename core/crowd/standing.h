@@ -9,7 +9,8 @@
 
 struct fm_agent;
 
-#define FM_STANDING_TICKS 8u // for which such a unit has not stepped
+#define FM_STANDING_TICKS 32u // for which such a unit has not stepped
+#define FM_STANDING_AWAY  64u // the same, of one that wants to go back home
 
 /// The first unit of that kind, among those that the agent sees, on the cells that it covers with
 /// its north-west corner on `cell`, where it fits in.

@@ -8,6 +8,7 @@
 
 #include "core/commands/apply.h"
 #include "core/commands/create.h"
+#include "core/crowd/standing.h"
 #include "core/planners/catalogue.h"
 #include "core/saves/settle.h"
 
@@ -37,6 +38,14 @@ static void put(uint32_t team, uint32_t size, uint32_t x, uint32_t y)
     crowd_spawn(
         &stage,
         (fm_command){.team = team, .cells = &cell, .cell_count = 1, .class_index = size - 1});
+}
+
+// All have stood for long enough then to be in the way.
+static void stand(void)
+{
+    for (uint32_t tick = 0; tick < FM_STANDING_TICKS; tick++) {
+        crowd_tick(&stage, NULL);
+    }
 }
 
 // The last unit holds its ground from now on.
@@ -70,8 +79,9 @@ static void one_is_passed(void **state)
         fm_world_rules rules = rules_with(planner);
         begin(&rules, 40, 30);
         uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
-        crowd_spawn_to(&stage, team, size, 2, 12, 34, 12);
         put(other, 1 + i / FM_COUNT_OF(planners) / FM_CLASS_SIZE_MAX, 18, 12);
+        stand();
+        crowd_spawn_to(&stage, team, size, 2, 12, 34, 12);
         first_arrives(45, planner);
     }
 }
@@ -90,7 +100,6 @@ static void rows_are_passed(void **state)
         fm_world_rules rules = rules_with(planner);
         begin(&rules, 60, 40);
         uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
-        crowd_spawn_to(&stage, team, size, 2, 20, 50, 20);
         for (uint32_t j = 0; j < count; j++) {
             put(other, 1, 25, 20 - count / 2 + j);
         }
@@ -98,6 +107,8 @@ static void rows_are_passed(void **state)
             put(other, 1, 25 - j, 20 - count / 2);
             put(other, 1, 25 - j, 20 - count / 2 + count - 1);
         }
+        stand();
+        crowd_spawn_to(&stage, team, size, 2, 20, 50, 20);
         first_arrives(rows[row].ticks_max, planner);
     }
 }
@@ -111,10 +122,11 @@ static void a_row_in_fog_is_passed(void **state)
     rules.sense.radius = 4;
     begin(&rules, 60, 60);
     uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
-    crowd_spawn_to(&stage, team, 2, 2, 30, 50, 30);
     for (uint32_t i = 0; i < 8; i++) {
         put(other, 1, 25, 27 + i);
     }
+    stand();
+    crowd_spawn_to(&stage, team, 2, 2, 30, 50, 30);
     first_arrives(80, "in fog");
 }
 
@@ -135,7 +147,6 @@ static void make_ring(const char *planner, uint32_t size, enum ring ring, bool a
     begin(&rules, 60, 40);
     uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
     put(team, size, 8, 20);
-    crowd_order(&stage, 0, fm_cell_at(46, 20), on_unreachable);
     for (uint32_t i = 0; i < SIDE * SIDE; i++) {
         uint32_t x = i % SIDE, y = i / SIDE;
         if (x == 0 || y == 0 || x == SIDE - 1 || y == SIDE - 1) {
@@ -145,6 +156,8 @@ static void make_ring(const char *planner, uint32_t size, enum ring ring, bool a
             }
         }
     }
+    stand();
+    crowd_order(&stage, 0, fm_cell_at(46, 20), on_unreachable);
 }
 
 // Friends leave, others do not: then the order ends long before its patience does.
@@ -196,12 +209,13 @@ static void make_gates(uint32_t closed, uint32_t size, uint32_t count)
             crowd_set_terrain(&stage, fm_cell_at(WALL, y), FM_TERRAIN_WALL);
         }
     }
+    for (uint32_t i = 0; i < closed * GATE; i++) {
+        put(other, 1, WALL, (i < GATE ? 10 : 50) + i % GATE);
+    }
+    stand();
     for (uint32_t i = 0; i < count; i++) {
         uint32_t x = 8 + i % 4 * size, y = 4 + i / 4 * size;
         crowd_spawn_to(&stage, team, size, x, y, x + 40, y);
-    }
-    for (uint32_t i = 0; i < closed * GATE; i++) {
-        put(other, 1, WALL, (i < GATE ? 10 : 50) + i % GATE);
     }
 }
 
@@ -246,6 +260,11 @@ static void make_fields(void)
     fm_world_rules rules = rules_with("auto");
     begin(&rules, WIDTH, FIELDS * HEIGHT);
     uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
+    for (uint32_t i = 0; i < FIELDS * (HEIGHT - 8); i++) {
+        uint32_t field = i / (HEIGHT - 8);
+        put(other, 1, 20 + field, field * HEIGHT + 4 + i % (HEIGHT - 8));
+    }
+    stand();
     for (uint32_t field = 0; field < FIELDS; field++) {
         uint32_t top = field * HEIGHT;
         for (uint32_t x = 0; x < WIDTH; x++) {
@@ -254,9 +273,6 @@ static void make_fields(void)
         for (uint32_t i = 0; i < EACH; i++) {
             uint32_t y = top + 4 + 2 * i;
             crowd_spawn_to(&stage, team, 1 + i % 2, 2, y, 54, y);
-        }
-        for (uint32_t y = top + 4; y < top + HEIGHT - 4; y++) {
-            put(other, 1, 20 + field, y);
         }
     }
 }
