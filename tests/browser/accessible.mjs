@@ -169,6 +169,9 @@ async function emptyAndCalm() {
     await until(async () => (await page.locator("body").textContent()).includes("There is no world yet"), "words");
     await look(page, `${file}, no world`);
     assert.ok(await page.evaluate(() => matchMedia("(prefers-reduced-motion: reduce)").matches));
+    await page.context().close();
+    const phone = await browser.open(server.url(file), undefined, PHONE);
+    await phone.getByText("There is no world yet").waitFor(); // and to be seen, not only in a sheet that is closed
   }
   await browser.stop();
   await server.stop();

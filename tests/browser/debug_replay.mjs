@@ -116,6 +116,12 @@ async function theSliderGoesForwardsAndBackwards() {
     const part = await page.locator(`#${id}`).boundingBox();
     assert.ok(part.x >= 0 && part.x + part.width <= 1366 && part.y + part.height <= 768, id);
   }
+  await page.close();
+  const phone = await browser.open(server.url(`#replay=${name}`), undefined,
+                                   { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  await slider(phone).waitFor();
+  const { width } = await slider(phone).boundingBox();
+  assert.ok(width > 300, `a slider for a finger, not of ${width} pixels`);
   await finish(scene);
 }
 

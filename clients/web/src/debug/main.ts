@@ -18,9 +18,9 @@ drawing.catch(() => {}); // reported when a session begins
 const exposed: { map?: MapView; view?: WorldView } = {};
 Object.assign(window, { fogmarch: exposed });
 
-sheets([{ id: "left", title: "world" }, { id: "right", title: "agent" },
-        { id: "bottom", title: "charts" }, { id: "connection", title: "server" }],
-       (pixels) => void drawing.then((map) => map.cover(pixels), () => {}));
+const openSheet = sheets([{ id: "left", title: "world" }, { id: "right", title: "agent" },
+                          { id: "bottom", title: "charts" }, { id: "connection", title: "server" }],
+                         (pixels) => void drawing.then((map) => map.cover(pixels), () => {}));
 
 startPage({
   name: "debug",
@@ -35,6 +35,7 @@ startPage({
     let shown: number | undefined;
     let replay: number | undefined; // that this page has opened
     let opening = 0;                // of what is shown next
+    let isEmpty = false;            // no world is there
     const opened = new Set<string>(); // journals opened before; the address does not open them again
     const list = make("div", { id: "worlds", role: "group", "aria-label": "worlds" });
     const journals = new Journals(client, (file) => void attempt(() => openJournal(file)));
@@ -111,10 +112,14 @@ startPage({
         return button;
       }));
       if (rows.length === 0) {
-        list.textContent = missing
-          ? `Worlds may be missing here: ${missing}`
-          : "There is no world yet. Make one: fogmarch create arena --generate skirmish";
+        list.replaceChildren(...(missing ? [`Worlds may be missing here: ${missing}`]
+          : ["There is no world yet. Make one: fogmarch create arena ",
+             make("span", { class: "whole" }, "--generate skirmish")]));
+        if (!isEmpty) {
+          openSheet("left"); // on a small screen nothing else is there to see
+        }
       }
+      isEmpty = rows.length === 0;
       if (shown === undefined && opening === 0) {
         await openSomething(rows);
       }

@@ -4,7 +4,7 @@
 
 import type { Client, Results } from "fogmarch";
 import { attempt, startPage } from "../common/connection.js";
-import { choice, find, group, showProblem } from "../common/dom.js";
+import { choice, find, group, make, showProblem } from "../common/dom.js";
 import { MapView } from "../common/map-view.js";
 import { sheets } from "../common/sheets.js";
 import { Game } from "./game.js";
@@ -89,8 +89,8 @@ function fillMatch(client: Client, info: Results["world.info"] | undefined, team
 }
 
 // Words in the middle of an empty map; "": there is a match.
-function notice(words: string): void {
-  find("notice").textContent = words;
+function notice(words: string, ...more: Node[]): void {
+  find("notice").replaceChildren(words, ...more);
   find("notice").hidden = words === "";
 }
 
@@ -112,8 +112,8 @@ startPage({
         return;
       }
       if (place === undefined) {
-        notice("There is no world yet. Begin a match here, or make one: " +
-               "fogmarch create arena --generate skirmish");
+        notice("There is no world yet. Begin a match here, or make one: fogmarch create arena ",
+               make("span", { class: "whole" }, "--generate skirmish"));
         showEmpty(true);
         fillMatch(client, undefined, 0);
         openSheet("match");
