@@ -208,6 +208,22 @@ async function timeIsInTheHandsOfTheAdmin() {
   await until(async () => (await tickOf(page)) > 5, "ticks");
   await resume.click();
   await until(async () => (await admin.call("world.info", { world })).paused, "a pause");
+  // The page hears that the world goes on just before the answer comes, and is told so once.
+  await until(async () => (await resume.textContent()) === "resume", "a page that knows of it");
+  await page.evaluate(() => {
+    const { view } = window.fogmarch;
+    const call = view.client.call.bind(view.client);
+    view.client.call = async (method, params) => {
+      const answer = await call(method, params);
+      if (method === "world.resume") {
+        view.takeInfo(await call("world.info", { world: params.world }));
+        setTimeout(() => { window.named = document.getElementById("pause").textContent; });
+      }
+      return answer;
+    };
+  });
+  await resume.click();
+  assert.equal(await until(() => page.evaluate(() => window.named), "an answer"), "pause");
   await browser.stop();
   admin.close();
   await server.stop();

@@ -340,12 +340,13 @@ export class WorldView {
     this.nameTime = name;
     const world = this.world.world;
     pause.addEventListener("click", () => void attempt(async () => {
-      if (this.paused) {
-        await this.client.call("world.resume", { world });
-      } else {
+      const paused = !this.paused; // it may be heard of before the answer comes
+      if (paused) {
         await this.client.call("world.pause", { world });
+      } else {
+        await this.client.call("world.resume", { world });
       }
-      this.paused = !this.paused;
+      this.paused = paused;
       name();
     }));
     step.addEventListener("click", () => void attempt(async () => {
