@@ -6,6 +6,7 @@
 #include "core/crowd/busy.h"
 #include "core/crowd/bypass.h"
 #include "core/crowd/escort.h"
+#include "core/crowd/flow.h"
 #include "core/crowd/jam.h"
 #include "core/crowd/lanes.h"
 #include "core/crowd/passing.h"
@@ -37,6 +38,7 @@ bool fm_crowd_reserve(fm_world *world, uint32_t agent_count)
         crowd->movers[i] = (fm_mover){0};
     }
     return FM_RESERVE(world, crowd->passed_teams, crowd->passed_capacity, 2 * agent_count) &&
+           fm_flow_reserve(world, agent_count) &&
            FM_RESERVE(world, crowd->frames, crowd->frame_capacity, agent_count) &&
            fm_turns_reserve(world, agent_count);
 }
@@ -66,6 +68,7 @@ void fm_crowd_fini(fm_world *world)
                       world->crowd.frame_capacity * sizeof *world->crowd.frames);
     fm_memory_release(memory, world->crowd.passed_teams,
                       world->crowd.passed_capacity * sizeof *world->crowd.passed_teams);
+    fm_flow_fini(world);
     fm_turns_fini(world);
     fm_jam_drop_all(world);
     fm_lanes_drop_all(world);

@@ -4,6 +4,7 @@
 
 #include "core/base/random.h"
 #include "core/crowd/crowd.h"
+#include "core/crowd/flow.h"
 #include "core/crowd/lanes.h"
 #include "core/crowd/passing.h"
 #include "core/orders/homecoming.h"
@@ -166,6 +167,9 @@ static uint64_t preferences_under_way(const fm_world *world, const struct fm_age
     if (are_met && size > 1 && agent->hindered >= 2 * ASIDE_AFTER &&
         !(may_concede(world, agent) && meets_others(world, agent, size, true))) {
         distances[FM_DIRECTION_COUNT] += fm_world_truth(world, agent->class_index)->step[0] - 1;
+    }
+    if (size == 1 && fm_flow_bias(world, agent, moves, next, distances)) {
+        return list_by_distance(world, agent, distances, moves, FM_DIRECTION_COUNT, least_gain);
     }
     return list_by_distance(world, agent, distances, moves, next, least_gain);
 }
@@ -408,12 +412,16 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
         .to_right =
             under_way && ready && !makes_way && passage == NULL && beside == NULL && passing > 0,
     };
+    uint32_t way = under_way ? fm_cell_direction(agent->cell, agent->next) : FM_DIRECTION_COUNT;
+    fm_flow_note(world, agent, is_idle ? FM_DIRECTION_COUNT : way);
     if (!ready || !under_way) {
         mover->preferences =
             ready ? FM_PREFERENCES_NONE << 4 | FM_PREFERENCE_STAY : FM_PREFERENCES_NONE;
     } else if (passage == NULL && beside == NULL) {
         mover->preferences =
             preferences_under_way(world, agent, planner, moves, passing > 0, &mover->distance);
+        // Swaps are for those that want their planner's next step.
+        mover->narrow = mover->narrow && (mover->preferences & 15) == way;
     } else {
         mover->distance = fm_planner_distance(world, agent, planner, agent->cell);
         mover->preferences =

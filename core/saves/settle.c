@@ -9,6 +9,7 @@
 
 #include "core/crowd/around.h"
 #include "core/crowd/bypass.h"
+#include "core/crowd/flow.h"
 #include "core/crowd/jam.h"
 #include "core/crowd/lanes.h"
 #include "core/crowd/passing.h"
@@ -98,6 +99,7 @@ void fm_world_settle(fm_world *world)
     fm_around_drop_all(world);
     fm_lanes_drop_all(world);
     fm_passing_drop_all(world);
+    fm_flow_drop_all(world);
     fm_planners_settle(world);
     fm_view_surveys_settle(world); // after the planners that read their tables
     for (uint32_t i = 0; i < world->teams.count; i++) {

@@ -41,6 +41,8 @@ struct fm_world_crowd {
     uint32_t undivided_ticks; // turns are not divided for so long; only time depends on it
     uint32_t *passed_teams;   // two by agent slot, see passing.c
     uint32_t passed_capacity;
+    uint8_t *ways; // two by agent slot, see flow.c
+    uint32_t way_capacity;
     uint32_t mover_capacity, frame_capacity, turn_capacity, turn_part_capacity;
     fm_cell *placed; // of the agents that a command spawns, moves or changes
     uint32_t placed_capacity;
