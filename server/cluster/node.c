@@ -193,6 +193,16 @@ static void add_node(fm_node_directory *directory, const char *key, const char *
     json_decref(json);
 }
 
+// Somebody has changed an owner by hand. Nobody may write to the world's log then, or take it; it
+// is shown as damaged.
+static void note_damaged_owner(fm_node_world *world, const char *key, const char *value)
+{
+    static fm_log_site site;
+    *world = (fm_node_world){.number = world->number, .is_damaged = true};
+    fm_log_limited(&site, FM_LOG_ERROR, "a world's owner in etcd is none: nobody has the world",
+                   fm_log_text("key", key), fm_log_text("value", value));
+}
+
 static void add_owner(fm_node_directory *directory, const char *key, const char *value)
 {
     fm_node_world *world = &directory->worlds[directory->world_count];
@@ -200,8 +210,10 @@ static void add_owner(fm_node_directory *directory, const char *key, const char 
     if (strlen(value) < sizeof world->owner &&
         fm_world_log_owner_parse(value, &world->epoch, world->node, &world->incarnation)) {
         snprintf(world->owner, sizeof world->owner, "%s", value);
-        directory->world_count++;
+    } else {
+        note_damaged_owner(world, key, value);
     }
+    directory->world_count += world->number != 0;
 }
 
 static void add_name(fm_node_directory *directory, const char *key, const char *value)

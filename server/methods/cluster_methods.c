@@ -83,7 +83,7 @@ static fm_status locate_elsewhere(fm_session *session, const fm_request *request
     const fm_host *host = fm_hub_find_host(session->hub, world.number);
     if (!world.has_owner || (world.is_here && host == NULL)) {
         snprintf(error, FM_ERROR_TEXT_SIZE,
-                 world.is_damaged ? "the world's log is damaged"
+                 world.is_damaged ? "the world's log, or the key of its owner, is damaged"
                                   : "the world is about to be taken over");
         return FM_ERR_NOT_READY;
     }

@@ -730,8 +730,8 @@ ClusterStatus = TypedDict('ClusterStatus', {
     'nodes': list[dict[str, Any]],
     # of each: world, name, node, epoch, to (node that it moves to; empty: it does not), state
     # (running; moving; waiting: its node is gone; damaged: its log could not be brought back
-    # here; halted: it stands still until etcd takes its writes again; unknown: etcd does not
-    # answer this node)
+    # here, or the key of its owner is none; halted: it stands still until etcd takes its writes
+    # again; unknown: etcd does not answer this node)
     'worlds': list[dict[str, Any]],
     # of this node: count, mean_ms and max_ms of appends to the log, unknown (without an answer in
     # time), fenced (refused: another node had the world), taken (worlds taken over), moved
