@@ -235,16 +235,32 @@ static const json_t *range_of(const json_t *answer, size_t index)
     return json_object_get(response_of(answer, index), "kvs");
 }
 
+// Clients are sent names, and read UTF-8 only. jansson takes nothing else.
+static bool is_text(const char *bytes)
+{
+    json_t *text = json_string(bytes);
+    bool is = text != NULL;
+    json_decref(text);
+    return is;
+}
+
+// What is no text counts as an empty one.
 static void add_all(fm_node_directory *directory, const json_t *kvs,
                     void (*add)(fm_node_directory *, const char *, const char *))
 {
+    static fm_log_site site;
     size_t i, size;
     const json_t *kv;
     json_array_foreach(kvs, i, kv)
     {
         char *key = fm_etcd_bytes(kv, "key", &size), *value = fm_etcd_bytes(kv, "value", &size);
-        if (key != NULL && value != NULL) {
-            add(directory, key, value);
+        if (key != NULL && value != NULL && is_text(key)) {
+            bool is = is_text(value);
+            add(directory, key, is ? value : "");
+            if (!is) {
+                fm_log_limited(&site, FM_LOG_ERROR, "a key in etcd holds no text",
+                               fm_log_text("key", key), fm_log_text("value", value));
+            }
         }
         free(key);
         free(value);

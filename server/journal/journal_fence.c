@@ -15,7 +15,7 @@ static void lose(fm_journal *journal)
 {
     static fm_log_site site;
     atomic_store(&journal->is_lost, true);
-    fm_log_limited(&site, FM_LOG_WARNING, "world belongs to another node",
+    fm_log_limited(&site, FM_LOG_WARNING, "world is no longer this node's",
                    fm_log_uint("world", journal->number));
 }
 

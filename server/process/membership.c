@@ -448,8 +448,29 @@ static fm_job *make_removal(fm_host *host)
     return job;
 }
 
+#define WHY_SIZE 128u
+
+// The directory may be older than what the journal's writer has just been refused.
+static const char *why_dropped(fm_hub *hub, uint64_t number, char why[WHY_SIZE])
+{
+    fm_node_world world;
+    fm_node_entry entry;
+    if (!fm_node_locate(hub->node, number, NULL, &world, &entry)) {
+        return "its owner is gone from etcd: it was destroyed elsewhere, or by hand";
+    }
+    if (world.node[0] == '\0') {
+        return "its owner in etcd is none";
+    }
+    if (strcmp(world.node, hub->membership->node) == 0) {
+        return "etcd has its owner, or its log, no longer as this node wrote them";
+    }
+    snprintf(why, WHY_SIZE, "node %.64s has it", world.node);
+    return why;
+}
+
 static void drop(fm_hub *hub, uint64_t number)
 {
+    char why[WHY_SIZE];
     fm_host *host = fm_hub_find_host(hub, number);
     fm_job *job = make_removal(host);
     if (job == NULL) {
@@ -461,8 +482,8 @@ static void drop(fm_hub *hub, uint64_t number)
     }
     host->state = FM_HOST_ENDING;
     drop_from_hub(hub, host, 0);
-    fm_log(FM_LOG_WARNING, "world dropped: another node has it", fm_log_uint("world", number),
-           fm_log_text("name", host->name));
+    fm_log(FM_LOG_WARNING, "world dropped", fm_log_uint("world", number),
+           fm_log_text("name", host->name), fm_log_text("reason", why_dropped(hub, number, why)));
 }
 
 // ---- leaving -----------------------------------------------------------------------------------

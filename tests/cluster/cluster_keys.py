@@ -27,6 +27,10 @@ def is_here(client, world):
     return world in [one["world"] for one in client.call("world.list")["worlds"]]
 
 
+def put(etcd, key, value):
+    etcd.ask("kv/put", key=text(key), value=base64.b64encode(value).decode())
+
+
 def tick_of(client, world):
     return client.call("world.info", world=world)["tick"]
 
@@ -41,8 +45,8 @@ def an_owner_that_is_none():
             world, other = make(client, "w"), make(client, "other")
             key = f"/fogmarch/test/owner/{world:016x}"
             before = etcd.range(key)[key]
-            for garbage in (b"nobody", b"", b"\xff\x00\n", b"1 a"):
-                etcd.ask("kv/put", key=text(key), value=base64.b64encode(garbage).decode())
+            for garbage in (b"nobody", b"", b"\xff\x00\n", b"1 a", b"1 \xff 0"):
+                put(etcd, key, garbage)
                 until(lambda: state_of(client, world) == "damaged", node.log)
                 until(lambda: not is_here(client, world), node.log)
                 assert key in node.log(), node.log()
@@ -50,7 +54,7 @@ def an_owner_that_is_none():
                 tick = tick_of(client, other)
                 until(lambda: tick_of(client, other) > tick + 10, "the other world")
                 assert etcd.range(key)[key] == garbage, "somebody has taken it"
-                etcd.ask("kv/put", key=text(key), value=base64.b64encode(before).decode())
+                put(etcd, key, before)
                 until(lambda: is_here(client, world) and state_of(client, world) == "running", node.log)
                 tick = tick_of(client, world)
                 until(lambda: tick_of(client, world) > tick + 10, "the world")
@@ -58,4 +62,42 @@ def an_owner_that_is_none():
             close_all([node])
 
 
-run([an_owner_that_is_none])
+def names_that_are_no_text():
+    """Clients are told of no name that is no UTF-8: most could read nothing of the answer then."""
+    with Etcd() as etcd:
+        node = Node(etcd, "a")
+        try:
+            client = node.connect()
+            until(lambda: client.call("cluster.status")["state"] == "good", node.log)
+            world = make(client, "w")
+            for key in (f"worlds/{world:016x}", "nodes/b", f"move/{world:016x}", f"ready/{world:016x}", "drain/a"):
+                put(etcd, f"/fogmarch/test/{key}", b"\xff\xfe\n" * 30)
+                until(lambda: f"/fogmarch/test/{key}" in node.log(), node.log)
+            etcd.ask("kv/put", key=base64.b64encode(b"/fogmarch/test/nodes/\xff").decode(), value=text("{}"))
+            tick = tick_of(client, world)
+            until(lambda: tick_of(client, world) > tick + 10, "the world")
+            status = client.call("cluster.status")
+            assert [one["node"] for one in status["nodes"]] == ["a"], status
+            assert [one["state"] for one in status["worlds"]] == ["running"], status
+            client.call("world.list")
+        finally:
+            close_all([node])
+
+
+def an_owner_that_is_deleted():
+    """The world is dropped, and the log says why."""
+    with Etcd() as etcd:
+        node = Node(etcd, "a")
+        try:
+            client = node.connect()
+            until(lambda: client.call("cluster.status")["state"] == "good", node.log)
+            world = make(client, "w")
+            until(lambda: state_of(client, world) == "running", node.log)
+            etcd.ask("kv/deleterange", key=text(f"/fogmarch/test/owner/{world:016x}"))
+            until(lambda: not is_here(client, world), node.log)
+            assert "its owner" in node.log() and "another node" not in node.log(), node.log()
+        finally:
+            close_all([node])
+
+
+run([an_owner_that_is_none, names_that_are_no_text, an_owner_that_is_deleted])
