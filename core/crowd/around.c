@@ -27,6 +27,7 @@ struct way {
     uint32_t slot;
     uint32_t count;
     uint64_t until; // tick
+    fm_around_memory seen;
     fm_cell cells[FM_AROUND_CELLS_MAX];
 };
 
@@ -140,34 +141,61 @@ static struct fm_around *around_of(fm_world *world)
     return crowd->around;
 }
 
-// Forgets ways that nobody follows any more.
+// Nobody follows it any more.
+static void drop(fm_world *world, struct fm_around *around, uint32_t i)
+{
+    struct way *way = &around->ways[i];
+    fm_mover *mover = &fm_world_edit_crowd(world)->movers[way->slot];
+    mover->around = mover->around == i + 1 ? 0 : mover->around;
+    way->order = 0;
+    around->count -= 1;
+}
+
+// Forgets the ways of orders that have ended, and old ones. Until then the unit remembers whom it
+// has seen.
 static void forget(fm_world *world, struct fm_around *around)
 {
-    fm_mover *movers = fm_world_edit_crowd(world)->movers;
     for (uint32_t i = 0; around->count > 0 && i < WAYS_MAX; i++) {
         struct way *way = &around->ways[i];
         if (way->order == 0) {
             continue;
         }
         const struct fm_agent *agent = &fm_world_agents(world)->slots[way->slot];
-        bool follows =
-            agent->alive && agent->order.id == way->order && movers[way->slot].around == i + 1;
-        if (!follows || fm_world_tick(world) >= way->until) {
-            movers[way->slot].around = follows ? 0 : movers[way->slot].around;
-            way->order = 0;
-            around->count -= 1;
+        bool is_under_way = agent->alive && agent->order.id == way->order;
+        if (!is_under_way || fm_world_tick(world) >= way->until) {
+            drop(world, around, i);
         }
     }
 }
 
-static struct way *free_way(struct fm_around *around)
+// The way that an agent had under its order, or a free one, or one that nobody follows.
+static struct way *way_for(fm_world *world, struct fm_around *around, uint32_t slot)
 {
+    const struct fm_agent *agent = &fm_world_agents(world)->slots[slot];
+    const fm_mover *movers = fm_world_edit_crowd(world)->movers;
+    uint32_t best = WAYS_MAX, best_rank = 3;
     for (uint32_t i = 0; i < WAYS_MAX; i++) {
-        if (around->ways[i].order == 0) {
-            return &around->ways[i];
+        const struct way *way = &around->ways[i];
+        bool is_own = way->order != 0 && way->order == agent->order.id && way->slot == slot;
+        uint32_t rank = is_own                               ? 0
+                        : way->order == 0                    ? 1
+                        : movers[way->slot].around != i + 1u ? 2
+                                                             : 3;
+        if (rank < best_rank) {
+            best = i;
+            best_rank = rank;
         }
     }
-    return NULL;
+    if (best == WAYS_MAX) {
+        return NULL;
+    }
+    struct way *way = &around->ways[best];
+    if (best_rank > 0) {
+        around->count += way->order == 0;
+        *way = (struct way){.order = agent->order.id, .slot = slot};
+    }
+    way->until = fm_world_tick(world) + LEFT_TICKS;
+    return way;
 }
 
 // Whether it still waits, under the same order or another one.
@@ -205,22 +233,19 @@ static void look(fm_world *world, struct fm_around *around, uint32_t slot)
 {
     const struct fm_agent *agent = &fm_world_agents(world)->slots[slot];
     fm_mover *mover = &fm_world_edit_crowd(world)->movers[slot];
-    struct way *way = free_way(around);
-    if (way == NULL || !may_look(agent, mover)) {
+    struct way *way = may_look(agent, mover) ? way_for(world, around, slot) : NULL;
+    if (way == NULL) {
         return;
     }
     bool gives_up = has_waited(agent);
     uint32_t most = agent->hindered < 2 * LONG_AFTER ? FM_AROUND_BRIEF : FM_AROUND_LONG;
-    switch (fm_around_search_run(around->search, world, agent, most, gives_up, way->cells,
-                                 &way->count, &around->owed)) {
+    switch (fm_around_search_run(around->search, world, agent, &way->seen, most, gives_up,
+                                 way->cells, &way->count, &around->owed)) {
     case FM_AROUND_UNKNOWN:
         break;
     case FM_AROUND_FOUND:
-        way->order = agent->order.id;
-        way->slot = slot;
         way->until = fm_world_tick(world) + LEFT_TICKS + STEP_TICKS * way->count;
         mover->around = (uint8_t)(way - around->ways + 1);
-        around->count += 1;
         break;
     case FM_AROUND_SHUT:
         mover->shut = gives_up;

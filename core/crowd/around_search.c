@@ -3,6 +3,7 @@
 #include "core/crowd/around_search.h"
 
 #include "core/base/heap.h"
+#include "core/crowd/sight.h"
 #include "core/crowd/standing.h"
 #include "core/world/agent.h"
 #include "core/world/planner_table.h"
@@ -37,6 +38,8 @@ struct question {
     const fm_world *world;
     const struct fm_agent *agent;
     const fm_view *view;
+    fm_around_memory *seen;
+    uint32_t sight; // cells
     fm_cell goal;
     fm_cell end;     // to which estimates lead
     bool has_path;   // else any cell will do that is nearer to the goal
@@ -97,6 +100,57 @@ static uint32_t *place_of(const void *context, uint32_t i)
     return &search->places[i];
 }
 
+// ---- who stands there ---------------------------------------------------------------------------
+
+static bool is_in_sight(const struct question *q, fm_cell cell)
+{
+    return fm_cell_dx(q->agent->cell, cell) <= q->sight &&
+           fm_cell_dy(q->agent->cell, cell) <= q->sight;
+}
+
+static bool is_remembered(const struct question *q, fm_cell cell)
+{
+    for (uint32_t i = 0; i < q->seen->count; i++) {
+        if (q->seen->cells[i] == cell) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void remember(const struct question *q, uint32_t unit)
+{
+    const struct fm_agent *other = fm_agent_at(q->world, unit - 1);
+    uint32_t size = fm_world_class_size(q->world, other->class_index);
+    for (uint32_t i = 0; i < size * size; i++) {
+        fm_cell cell = other->cell + fm_cell_at(i % size, i / size);
+        if (q->seen->count < FM_AROUND_SEEN_MAX && !is_remembered(q, cell)) {
+            q->seen->cells[q->seen->count++] = cell;
+        }
+    }
+}
+
+// Slot + 1 of who stands there, UINT32_MAX: the agent saw somebody there; 0: nobody.
+static uint32_t standing_at(const struct question *q, fm_cell cell)
+{
+    uint32_t unit = fm_standing_at(q->world, q->agent, cell);
+    if (q->sight == UINT32_MAX) {
+        return unit;
+    }
+    if (unit != 0) {
+        remember(q, unit);
+        return unit;
+    }
+    uint32_t size = q->seen->count == 0 ? 0 : fm_world_class_size(q->world, q->agent->class_index);
+    for (uint32_t i = 0; i < size * size; i++) {
+        fm_cell part = cell + fm_cell_at(i % size, i / size);
+        if (!is_in_sight(q, part) && is_remembered(q, part)) {
+            return UINT32_MAX;
+        }
+    }
+    return 0;
+}
+
 // ---- the way ------------------------------------------------------------------------------------
 
 // The first cell of the path, after the agent's own, where somebody stands; 0: there is none, or it
@@ -105,9 +159,9 @@ static uint32_t first_taken(const fm_around_search *search, const struct questio
                             uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {
-        uint32_t unit = fm_standing_at(q->world, q->agent, search->path[i]);
+        uint32_t unit = standing_at(q, search->path[i]);
         if (unit != 0) {
-            return unit == fm_standing_at(q->world, q->agent, q->goal) ? 0 : i;
+            return unit == standing_at(q, q->goal) ? 0 : i;
         }
     }
     return 0;
@@ -122,7 +176,7 @@ static bool number_path(fm_around_search *search, const struct question *q, uint
     for (uint32_t i = count - 1; i > taken; i--) {
         fm_cell cell = search->path[i], before = search->path[i - 1];
         uint32_t j = index_of(search, cell);
-        bool is_taken = fm_standing_at(q->world, q->agent, cell) != 0;
+        bool is_taken = standing_at(q, cell) != 0;
         search->rests[i] = rest;
         if (j < CELLS && !is_taken) {
             search->numbers[j] = (uint8_t)i;
@@ -164,7 +218,7 @@ static void spread(fm_around_search *search, struct question *q, uint32_t i)
             q->is_cut = true;
             continue;
         }
-        if (search->distances[j] == FAR && fm_standing_at(q->world, q->agent, next) != 0) {
+        if (search->distances[j] == FAR && standing_at(q, next) != 0) {
             search->distances[j] = 0;
             search->numbers[j] = TAKEN;
         }
@@ -255,7 +309,7 @@ static bool is_goal_shut(fm_around_search *search, const struct question *q, uin
             }
             if (search->distances[j] == FAR) {
                 search->distances[j] = 0;
-                if (fm_standing_at(q->world, q->agent, next) == 0) {
+                if (standing_at(q, next) == 0) {
                     waiting[count++] = j;
                 } else {
                     search->numbers[j] = TAKEN;
@@ -282,12 +336,15 @@ static uint32_t list_path(fm_around_search *search, const struct question *q, ui
 }
 
 fm_around_answer fm_around_search_run(fm_around_search *search, const fm_world *world,
-                                      const struct fm_agent *agent, uint32_t most, bool floods,
-                                      fm_cell *cells, uint32_t *count, uint64_t *work)
+                                      const struct fm_agent *agent, fm_around_memory *seen,
+                                      uint32_t most, bool floods, fm_cell *cells, uint32_t *count,
+                                      uint64_t *work)
 {
     fm_cell goal = goal_of(agent);
     struct question q = {.world = world,
                          .agent = agent,
+                         .seen = seen,
+                         .sight = fm_crowd_sight(world, agent, UINT32_MAX),
                          .view = fm_world_class_view(world, agent->team, agent->class_index),
                          .goal = goal,
                          .end = goal,
@@ -300,10 +357,10 @@ fm_around_answer fm_around_search_run(fm_around_search *search, const fm_world *
     *work += length / PATH_CELLS;
     bool is_whole = length > 1 && search->path[length - 1] == goal;
     uint32_t taken = length > 1 ? first_taken(search, &q, length) : 0;
-    if (length > 1 ? taken == 0 : fm_standing_at(world, agent, agent->next) == 0) {
+    if (length > 1 ? taken == 0 : standing_at(&q, agent->next) == 0) {
         return FM_AROUND_UNKNOWN;
     }
-    q.goal_taken = !fm_view_is_blocked(q.view, goal) && fm_standing_at(world, agent, goal) != 0;
+    q.goal_taken = !fm_view_is_blocked(q.view, goal) && standing_at(&q, goal) != 0;
     begin(search, agent->cell);
     search->was_flood = false;
     q.has_path = length > 1 && number_path(search, &q, taken, length);

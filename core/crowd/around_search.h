@@ -12,7 +12,8 @@
 //
 // A search that comes to its end without that, inside the window, has proved that the agent is shut
 // in. A flood from the goal that comes to its end without the agent has proved the same of the
-// goal. What the agent does not see counts as free, so a proof holds as long as these units stand.
+// goal. What the agent does not see, and has not seen, counts as free, so a proof holds as long as
+// these units stand.
 //
 // Threads: one.
 
@@ -26,6 +27,7 @@ struct fm_agent;
 #define FM_AROUND_CELLS_MAX 384u   // of a way
 #define FM_AROUND_BRIEF     3000u  // cells that a search expands at most, when the unit has just
 #define FM_AROUND_LONG      12000u // been blocked, and later; as many for a flood
+#define FM_AROUND_SEEN_MAX  64u    // cells that are remembered
 
 typedef enum fm_around_answer {
     FM_AROUND_UNKNOWN, // nobody stands in the way, or neither was found
@@ -35,6 +37,14 @@ typedef enum fm_around_answer {
 
 typedef struct fm_around_search fm_around_search;
 
+// Where an agent has seen those that stand in its way, in a world whose teams do not see
+// everything: cells under them. It counts on them where it does not look at the moment; else it
+// would try the two ends of a long row in turns. Begins zeroed.
+typedef struct fm_around_memory {
+    uint32_t count;
+    fm_cell cells[FM_AROUND_SEEN_MAX];
+} fm_around_memory;
+
 /// The caller's, for fm_around_search_destroy() with the same memory. NULL: out of memory.
 fm_around_search *fm_around_search_create(const fm_memory *memory);
 
@@ -43,6 +53,7 @@ void fm_around_search_destroy(fm_around_search *search, const fm_memory *memory)
 
 /// Looks for a way of an agent that has a planner with an answer for its cell.
 ///
+/// @param seen    by the agent, under this order; this search adds to it
 /// @param most    cells that the search may expand
 /// @param floods  also looks whether the goal is shut in, as many once more
 /// @param cells   receives the way, FM_AROUND_CELLS_MAX at most: the agent's cell and those after
@@ -50,8 +61,9 @@ void fm_around_search_destroy(fm_around_search *search, const fm_memory *memory)
 /// @param count   receives how many
 /// @param work    cells expanded are added
 fm_around_answer fm_around_search_run(fm_around_search *search, const fm_world *world,
-                                      const struct fm_agent *agent, uint32_t most, bool floods,
-                                      fm_cell *cells, uint32_t *count, uint64_t *work);
+                                      const struct fm_agent *agent, fm_around_memory *seen,
+                                      uint32_t most, bool floods, fm_cell *cells, uint32_t *count,
+                                      uint64_t *work);
 
 /// After FM_AROUND_SHUT: whether what was proved holds of another agent of the team and class that
 /// sees the same.

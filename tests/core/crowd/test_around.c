@@ -122,12 +122,12 @@ static void a_row_in_fog_is_passed(void **state)
     rules.sense.radius = 4;
     begin(&rules, 60, 60);
     uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
-    for (uint32_t i = 0; i < 8; i++) {
-        put(other, 1, 25, 27 + i);
+    for (uint32_t i = 0; i < 30; i++) {
+        put(other, 1, 25, 15 + i);
     }
     stand();
     crowd_spawn_to(&stage, team, 2, 2, 30, 50, 30);
-    first_arrives(80, "in fog");
+    first_arrives(200, "in fog");
 }
 
 enum ring {
