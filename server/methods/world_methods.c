@@ -8,6 +8,7 @@
 #include "server/methods/creation.h"
 #include "server/methods/issuance.h"
 #include "server/relay/relay.h"
+#include "server/streams/shipping.h"
 #include "server/streams/stream.h"
 
 #include <ctype.h>
@@ -382,12 +383,23 @@ static void describe_standby(const fm_hub *hub, fm_host_summary *summary)
     }
 }
 
+// A primary's world is computed for 64 ticks more, of which nobody is told.
+static void describe_primary(const fm_hub *hub, fm_host_summary *summary)
+{
+    if (strcmp(fm_shipping_durability(hub), "blocked") == 0) {
+        snprintf(summary->halted, sizeof summary->halted,
+                 "nothing is sent before a standby has it (replica_missing: block)");
+    }
+}
+
 // A player must not learn how many worlds there are, and errors name files of the server.
 static fm_host_summary summary_for(const fm_session *session, const fm_host *host)
 {
     fm_host_summary summary = fm_conductor_summary(fm_hub_conductor(session->hub, host), host);
     if (session->hub->standby != NULL && !fm_host_is_replay(host)) {
         describe_standby(session->hub, &summary);
+    } else if (!fm_host_is_replay(host) && summary.halted[0] == '\0') {
+        describe_primary(session->hub, &summary);
     }
     if (session->role == FM_ROLE_PLAYER && summary.halted[0] != '\0') {
         snprintf(summary.halted, sizeof summary.halted, "the server cannot go on with it now");

@@ -695,7 +695,7 @@ fm_status fm_shipping_begin(fm_session *session, const void *places, size_t size
     return FM_OK;
 }
 
-static const char *durability_of(const fm_hub *hub)
+const char *fm_shipping_durability(const fm_hub *hub)
 {
     static const char *const names[] = {
 #define X(enumerator, name) name,
@@ -715,7 +715,7 @@ fm_shipping_report fm_shipping_report_get(const fm_hub *hub)
     fm_shipping_report report = {
         .state = shipping == NULL ? FM_SHIPPING_NONE : shipping->state,
         .peer = shipping == NULL ? "" : shipping->peer,
-        .durability = durability_of(hub),
+        .durability = fm_shipping_durability(hub),
     };
     for (uint32_t i = 0; shipping != NULL && i < hub->host_count; i++) {
         const fm_host *host = hub->hosts[i];

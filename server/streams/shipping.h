@@ -85,5 +85,8 @@ typedef struct fm_shipping_report {
 
 fm_shipping_report fm_shipping_report_get(const fm_hub *hub);
 
+/// How durable what is sent now is, as standby.status says. Static storage.
+const char *fm_shipping_durability(const fm_hub *hub);
+
 /// Ticks that the standby is behind in one world.
 uint64_t fm_shipping_lag(const fm_host *host);

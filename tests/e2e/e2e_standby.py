@@ -198,6 +198,7 @@ def stats_while_nothing_is_sent(pair):
             world, team, agents = make_world(admin)
             two.kill()
         until(lambda: admin.call("standby.status")["durability"] == "blocked", "the loss")
+        assert "standby" in admin.call("world.list")["worlds"][0]["halted"], admin.call("world.list")
         with one.admin() as other:
             other.send("agent.spawn", world=world, team=team, cells=[3, 3])  # not answered before there is a standby
             until(lambda: admin.call("stats", world=world)["world"]["agents"] == 21, "stats")
@@ -206,6 +207,7 @@ def stats_while_nothing_is_sent(pair):
         with pair.standby(one.port):
             wait_in_step(admin)
             assert admin.call("agent.spawn", world=world, team=team, cells=[4, 4])["agents"]
+            assert admin.call("world.list")["worlds"][0]["halted"] == ""
 
 
 def ended_as_replaced(server):
