@@ -7,6 +7,7 @@
 #include "core/orders/orders.h"
 #include "core/world/agent_marks.h"
 #include "core/world/crowd_state.h"
+#include "core/world/true_map.h"
 #include "core/world/world_classes.h"
 
 // It will not go by itself.
@@ -40,7 +41,8 @@ uint32_t fm_standing_at(const fm_world *world, const struct fm_agent *agent, fm_
     const fm_occupancy *occupancy = fm_world_occupancy(world);
     uint32_t size = fm_world_class_size(world, agent->class_index);
     for (uint32_t i = 0; i < size * size; i++) {
-        uint32_t unit = fm_occupancy_at(occupancy, cell + fm_cell_at(i % size, i / size))->now;
+        fm_cell part = cell + fm_cell_at(i % size, i / size);
+        uint32_t unit = fm_world_contains(world, part) ? fm_occupancy_at(occupancy, part)->now : 0;
         if (unit != 0 && is_standing(world, agent, &fm_world_agents(world)->slots[unit - 1])) {
             return unit;
         }

@@ -13,7 +13,8 @@ struct fm_agent;
 #define FM_STANDING_AWAY  64u // the same, of one that wants to go back home
 
 /// The first unit of that kind, among those that the agent sees, on the cells that it covers with
-/// its north-west corner on `cell`, where it fits in.
+/// its north-west corner on `cell`. Outside the map there is nobody: a goal may be where the agent
+/// does not fit, as long as that is not proven.
 ///
 /// @return slot + 1; 0: there is none
 uint32_t fm_standing_at(const fm_world *world, const struct fm_agent *agent, fm_cell cell);
