@@ -190,10 +190,16 @@ def a_tick_that_cannot_be():
     delay = 1000
     with tempfile.TemporaryDirectory() as folder, Server(environment=TOKENS) as server:
         admin, world, agents = make_world(server, paused=True)
-        line, changed = Line(server.port), []
+        line, changed, begun = Line(server.port), [], []
+
+        def begin(message):
+            begun.extend(message[:2] == [2, "keyframe"] and [message[1]] or [])
+            return message
+
+        line.change = begin
         with Server("--relay-of", f"127.0.0.1:{line.port}", "--relay-token-file", token_file(folder),
                     "--relay-delay-ticks", str(delay), environment=TOKENS) as relay:
-            until(lambda: names(relay) == ["war"], relay.log)
+            until(lambda: names(relay) == ["war"] and begun, relay.log)  # or it would miss all deltas
 
             def change(message):
                 if message[:2] == [2, "delta"] and not changed:
