@@ -246,3 +246,35 @@ fm_world *crowd_copy(const crowd *c)
     fm_writer_fini(&bytes);
     return copy;
 }
+
+void crowd_tick_both(crowd *c, fm_world *copy)
+{
+    fm_tick_report report;
+    crowd_tick(c, NULL);
+    fm_tick_run(copy, NULL, 1u << 30, NULL, &report);
+    assert_int_equal(fm_world_digest(c->world), report.record.digest);
+}
+
+uint32_t crowd_play_on_workers(crowd *c, void (*begin)(void), uint32_t wanted, uint32_t ticks_max)
+{
+    static const uint32_t worker_counts[] = {1, 2, 3, 8};
+    uint64_t *digests = calloc(ticks_max, sizeof *digests);
+    assert_non_null(digests);
+    uint32_t arrived = 0;
+    for (uint32_t i = 0; i < FM_COUNT_OF(worker_counts); i++) {
+        begin();
+        fm_workers *workers;
+        assert_int_equal(fm_workers_create(worker_counts[i], &workers), FM_OK);
+        for (uint32_t tick = 0; tick < ticks_max && c->ended_count < wanted; tick++) {
+            crowd_tick(c, workers);
+            uint64_t digest = fm_world_digest(c->world);
+            assert_true(i == 0 || digest == digests[tick]);
+            digests[tick] = digest;
+        }
+        arrived = c->ended[FM_END_ARRIVED];
+        fm_workers_destroy(workers);
+        crowd_fini(c);
+    }
+    free(digests);
+    return arrived;
+}

@@ -66,3 +66,11 @@ fm_cell crowd_cell(const crowd *c, uint32_t index);
 
 /// The world, which is settled, as it comes back from a file. The caller destroys it.
 fm_world *crowd_copy(const crowd *c);
+
+/// Runs a tick of the world and of a copy, and checks that both decide alike.
+void crowd_tick_both(crowd *c, fm_world *copy);
+
+/// Plays a scene until `wanted` orders have ended, ticks_max ticks at most, with 1, 2, 3 and 8
+/// workers, and checks that they decide alike in each tick. `begin` sets up the crowd. Returns how
+/// many orders have ended as arrived.
+uint32_t crowd_play_on_workers(crowd *c, void (*begin)(void), uint32_t wanted, uint32_t ticks_max);

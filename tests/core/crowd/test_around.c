@@ -281,25 +281,8 @@ static void make_fields(void)
 static void all_workers_decide_alike(void **state)
 {
     (void)state;
-    enum {
-        TICKS = 120
-    };
-    static const uint32_t worker_counts[] = {1, 2, 3, 8};
-    static uint64_t digests[TICKS];
-    for (uint32_t i = 0; i < FM_COUNT_OF(worker_counts); i++) {
-        make_fields();
-        fm_workers *workers;
-        assert_int_equal(fm_workers_create(worker_counts[i], &workers), FM_OK);
-        for (uint32_t tick = 0; tick < TICKS; tick++) {
-            crowd_tick(&stage, workers);
-            uint64_t digest = fm_world_digest(stage.world);
-            assert_true(i == 0 || digest == digests[tick]);
-            digests[tick] = digest;
-        }
-        assert_int_equal(stage.ended[FM_END_ARRIVED], FIELDS * EACH);
-        fm_workers_destroy(workers);
-        crowd_fini(&stage);
-    }
+    uint32_t arrived = crowd_play_on_workers(&stage, make_fields, FIELDS * EACH, 120);
+    assert_int_equal(arrived, FIELDS * EACH);
 }
 
 // Settling ends all ways; the world goes on as the one that comes from its file.
@@ -311,10 +294,7 @@ static void a_saved_world_goes_on_alike(void **state)
     fm_world_settle(stage.world);
     fm_world *copy = crowd_copy(&stage);
     for (uint32_t tick = 0; tick < 200 && stage.ended_count < FIELDS * EACH; tick++) {
-        fm_tick_report report;
-        crowd_tick(&stage, NULL);
-        fm_tick_run(copy, NULL, 1u << 30, NULL, &report);
-        assert_int_equal(fm_world_digest(stage.world), report.record.digest);
+        crowd_tick_both(&stage, copy);
     }
     assert_int_equal(stage.ended[FM_END_ARRIVED], FIELDS * EACH);
     fm_world_destroy(copy);

@@ -163,25 +163,15 @@ static void the_way_from_the_back_leads_round(void **state)
     crowd_fini(&stage);
 }
 
+static void begin_with_auto(void)
+{
+    begin("auto", true);
+}
+
 static void workers_tell_the_same(void **state)
 {
     (void)state;
-    static uint64_t digests[TICKS_MAX];
-    static const uint32_t worker_counts[] = {1, 2, 3, 8};
-    for (uint32_t i = 0; i < FM_COUNT_OF(worker_counts); i++) {
-        begin("auto", true);
-        fm_workers *workers;
-        assert_int_equal(fm_workers_create(worker_counts[i], &workers), FM_OK);
-        for (uint32_t tick = 0; tick < TICKS_MAX && stage.ended_count < UNITS; tick++) {
-            crowd_tick(&stage, workers);
-            uint64_t digest = fm_world_digest(stage.world);
-            assert_true(i == 0 || digest == digests[tick]);
-            digests[tick] = digest;
-        }
-        assert_int_equal(stage.ended[FM_END_ARRIVED], UNITS);
-        fm_workers_destroy(workers);
-        crowd_fini(&stage);
-    }
+    assert_int_equal(crowd_play_on_workers(&stage, begin_with_auto, UNITS, TICKS_MAX), UNITS);
 }
 
 // Settling ends ways that units were told: a world that goes on and one that was loaded from its
@@ -196,10 +186,7 @@ static void a_saved_world_goes_on_alike(void **state)
     fm_world_settle(stage.world);
     fm_world *copy = crowd_copy(&stage);
     for (uint32_t tick = 0; tick < TICKS_MAX && stage.ended_count < UNITS; tick++) {
-        fm_tick_report report;
-        crowd_tick(&stage, NULL);
-        fm_tick_run(copy, NULL, 1u << 30, NULL, &report);
-        assert_int_equal(fm_world_digest(stage.world), report.record.digest);
+        crowd_tick_both(&stage, copy);
     }
     assert_int_equal(stage.ended[FM_END_ARRIVED], UNITS);
     fm_world_destroy(copy);

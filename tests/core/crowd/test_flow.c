@@ -91,24 +91,15 @@ static void a_press_before_a_gate(void **state)
     more_move(true);
 }
 
+static void begin_in_a_field(void)
+{
+    begin(2, false, "auto");
+}
+
 static void workers_decide_the_same(void **state)
 {
     (void)state;
-    static uint64_t digests[200];
-    static const uint32_t worker_counts[] = {1, 2, 3, 8};
-    for (uint32_t i = 0; i < FM_COUNT_OF(worker_counts); i++) {
-        begin(2, false, "auto");
-        fm_workers *workers;
-        assert_int_equal(fm_workers_create(worker_counts[i], &workers), FM_OK);
-        for (uint32_t tick = 0; tick < FM_COUNT_OF(digests); tick++) {
-            crowd_tick(&stage, workers);
-            uint64_t digest = fm_world_digest(stage.world);
-            assert_true(i == 0 || digest == digests[tick]);
-            digests[tick] = digest;
-        }
-        fm_workers_destroy(workers);
-        crowd_fini(&stage);
-    }
+    assert_true(crowd_play_on_workers(&stage, begin_in_a_field, 2 * EACH, 200) > EACH);
 }
 
 // Settling forgets what units wanted: a world that goes on and one that was loaded from its file
@@ -123,10 +114,7 @@ static void a_saved_world_goes_on_alike(void **state)
     fm_world_settle(stage.world);
     fm_world *copy = crowd_copy(&stage);
     for (uint32_t tick = 0; tick < 100; tick++) {
-        fm_tick_report report;
-        crowd_tick(&stage, NULL);
-        fm_tick_run(copy, NULL, 1u << 30, NULL, &report);
-        assert_int_equal(fm_world_digest(stage.world), report.record.digest);
+        crowd_tick_both(&stage, copy);
     }
     fm_world_destroy(copy);
     crowd_fini(&stage);

@@ -601,26 +601,23 @@ static void others_are_met_when_seen(void **state)
 }
 
 // Any number of workers decides alike.
+static void begin_with_a_team(void)
+{
+    begin_crowds(3, false, 1, 5);
+}
+
+static void begin_with_two_teams(void)
+{
+    begin_crowds(3, false, 2, 5);
+}
+
 static void workers_keep_to_lanes(void **state)
 {
     (void)state;
-    static uint64_t digests[TICKS_MAX];
-    static const uint32_t worker_counts[] = {1, 2, 3, 8};
-    for (uint32_t i = 0; i < 2 * FM_COUNT_OF(worker_counts); i++) { // one team, then two
-        begin_crowds(3, false, 1 + i / FM_COUNT_OF(worker_counts), 5);
-        fm_workers *workers;
-        assert_int_equal(fm_workers_create(worker_counts[i % FM_COUNT_OF(worker_counts)], &workers),
-                         FM_OK);
-        for (uint32_t tick = 0; tick < TICKS_MAX && stage.ended_count < 2 * EACH; tick++) {
-            crowd_tick(&stage, workers);
-            uint64_t digest = fm_world_digest(stage.world);
-            assert_true(i % FM_COUNT_OF(worker_counts) == 0 || digest == digests[tick]);
-            digests[tick] = digest;
-        }
-        assert_int_equal(stage.ended[FM_END_ARRIVED], 2 * EACH);
-        fm_workers_destroy(workers);
-        crowd_fini(&stage);
-    }
+    uint32_t arrived = crowd_play_on_workers(&stage, begin_with_a_team, 2 * EACH, TICKS_MAX);
+    assert_int_equal(arrived, 2 * EACH);
+    arrived = crowd_play_on_workers(&stage, begin_with_two_teams, 2 * EACH, TICKS_MAX);
+    assert_int_equal(arrived, 2 * EACH);
 }
 
 // Settling ends lanes: a world that goes on and one that was loaded from its file decide alike.
@@ -637,10 +634,7 @@ static void a_saved_world_has_no_lanes(void **state)
     fm_world *copy = crowd_copy(&stage);
     uint32_t open_ticks = 0;
     for (uint32_t tick = 0; tick < TICKS_MAX && stage.ended_count < 2 * EACH; tick++) {
-        fm_tick_report report;
-        crowd_tick(&stage, NULL);
-        fm_tick_run(copy, NULL, 1u << 30, NULL, &report);
-        assert_int_equal(fm_world_digest(stage.world), report.record.digest);
+        crowd_tick_both(&stage, copy);
         open_ticks += are_open(team);
     }
     assert_true(open_ticks > 0); // they are found again

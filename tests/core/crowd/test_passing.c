@@ -202,25 +202,16 @@ static void who_passes_does_not_swap(void **state)
     crowd_fini(&stage);
 }
 
+static void begin_in_a_gate(void)
+{
+    begin("auto", true, 2, 5);
+}
+
 static void workers_decide_the_same(void **state)
 {
     (void)state;
-    static uint64_t digests[TICKS_MAX];
-    static const uint32_t worker_counts[] = {1, 2, 3, 8};
-    for (uint32_t i = 0; i < FM_COUNT_OF(worker_counts); i++) {
-        begin("auto", true, 2, 5);
-        fm_workers *workers;
-        assert_int_equal(fm_workers_create(worker_counts[i], &workers), FM_OK);
-        for (uint32_t tick = 0; tick < TICKS_MAX && stage.ended_count < 2 * EACH; tick++) {
-            crowd_tick(&stage, workers);
-            uint64_t digest = fm_world_digest(stage.world);
-            assert_true(i == 0 || digest == digests[tick]);
-            digests[tick] = digest;
-        }
-        assert_int_equal(stage.ended[FM_END_ARRIVED], 2 * EACH);
-        fm_workers_destroy(workers);
-        crowd_fini(&stage);
-    }
+    uint32_t arrived = crowd_play_on_workers(&stage, begin_in_a_gate, 2 * EACH, TICKS_MAX);
+    assert_int_equal(arrived, 2 * EACH);
 }
 
 // Settling ends it: a world that goes on and one that was loaded from its file decide alike.
@@ -236,10 +227,7 @@ static void a_saved_world_goes_on_alike(void **state)
     assert_int_equal(fm_world_counted(stage.world)->passing, 0);
     fm_world *copy = crowd_copy(&stage);
     for (uint32_t tick = 0; tick < TICKS_MAX && stage.ended_count < 2 * EACH; tick++) {
-        fm_tick_report report;
-        crowd_tick(&stage, NULL);
-        fm_tick_run(copy, NULL, 1u << 30, NULL, &report);
-        assert_int_equal(fm_world_digest(stage.world), report.record.digest);
+        crowd_tick_both(&stage, copy);
         assert_int_equal(fm_world_counted(stage.world)->passing, fm_world_counted(copy)->passing);
     }
     assert_int_equal(stage.ended[FM_END_ARRIVED], 2 * EACH);
