@@ -264,6 +264,13 @@ static void lose_pending(const struct file *file)
     close(fd);
 }
 
+bool sim_disk_has_failed(void)
+{
+    return sim_fault_counts[SIM_FAULT_DISK_FULL] + sim_fault_counts[SIM_FAULT_SHORT_WRITE] +
+               sim_fault_counts[SIM_FAULT_SYNC_FAILED] >
+           0;
+}
+
 void sim_disk_lose_power(void)
 {
     for (uint32_t i = 0; i < FILES_MAX; i++) {

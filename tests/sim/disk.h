@@ -26,5 +26,8 @@ extern sim_disk_roughness sim_disk_rough;
 /// Makes this VFS SQLite's default. Call it before SQLite is used.
 void sim_disk_install(void);
 
+/// Whether a write or a sync has failed so far.
+bool sim_disk_has_failed(void);
+
 /// The power fails. The process must not use the disk afterwards.
 void sim_disk_lose_power(void);

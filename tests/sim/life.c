@@ -170,12 +170,9 @@ static bool start_server(void)
 // Whether everything that clients received must be there when the machine starts again.
 static bool keeps_promises(void)
 {
-    bool disk_failed = sim_fault_counts[SIM_FAULT_DISK_FULL] +
-                           sim_fault_counts[SIM_FAULT_SHORT_WRITE] +
-                           sim_fault_counts[SIM_FAULT_SYNC_FAILED] >
-                       0;
-    return plan.is_node || (plan.config.durability == FM_DURABILITY_TICK &&
-                            (plan.config.journal_on_error == FM_JOURNAL_PAUSE || !disk_failed));
+    return plan.is_node ||
+           (plan.config.durability == FM_DURABILITY_TICK &&
+            (plan.config.journal_on_error == FM_JOURNAL_PAUSE || !sim_disk_has_failed()));
 }
 
 static void crash(void)

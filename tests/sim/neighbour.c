@@ -4,6 +4,7 @@
 
 #include "server/cluster/world_log_state.h"
 #include "server/process/server.h"
+#include "tests/sim/disk.h"
 #include "tests/sim/loop.h"
 #include "tests/sim/memory.h"
 
@@ -202,9 +203,7 @@ void sim_neighbour_end(void)
     }
     sim_task_release(all.task);
     all.task = NULL;
-    bool could_not_start = sim_memory_failures() > 0 || sim_fault_counts[SIM_FAULT_DISK_FULL] > 0 ||
-                           sim_fault_counts[SIM_FAULT_SHORT_WRITE] > 0 ||
-                           sim_fault_counts[SIM_FAULT_SYNC_FAILED] > 0;
+    bool could_not_start = sim_memory_failures() > 0 || sim_disk_has_failed();
     if (all.exit_code != 0 && !could_not_start) {
         sim_fail("the neighbour ended with exit code %d", all.exit_code);
     }
