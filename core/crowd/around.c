@@ -3,6 +3,7 @@
 #include "core/crowd/around.h"
 
 #include "core/crowd/around_search.h"
+#include "core/crowd/patience.h"
 #include "core/crowd/standing.h"
 #include "core/world/agent_marks.h"
 #include "core/world/crowd_state.h"
@@ -14,8 +15,10 @@
 #define WAYS_MAX    128u
 #define LOOK_BEFORE 12u // ticks: with so many more its looks are at powers of two
 #define LOOK_FIRST  4u
+#define LOOK_AGAIN  1024u
 #define WORK_MAX    4000u // expansions: with more no other look begins in a tick
 #define LONG_AFTER  16u   // ticks
+#define CHECKS      16u   // members of a team that are looked at for one expansion
 #define BACK_MAX    6u    // cells to its way, of who was pushed off it
 #define STEP_TICKS  4u    // for each step of a way, with LEFT_TICKS more: then it is forgotten
 #define LEFT_TICKS  64u
@@ -25,6 +28,7 @@ _Static_assert(WAYS_MAX <= UINT8_MAX, "fm_mover.around holds it");
 struct way {
     uint64_t order; // whose it is; 0: nobody's
     uint32_t slot;
+    fm_cell goal; // that the order had
     uint32_t count;
     uint64_t until; // tick
     fm_around_memory seen;
@@ -90,9 +94,9 @@ static bool goes_on(const fm_world *world, struct fm_agent *agent, const struct 
 
 static bool is_over(const struct fm_agent *agent, const struct way *way)
 {
-    return way->order != agent->order.id || way->cells[way->count - 1] == agent->cell ||
-           agent->planner == FM_SLOT_NONE || agent->order.resting || agent->order.is_alerted ||
-           agent->frozen;
+    return way->order != agent->order.id || way->goal != fm_around_goal(agent) ||
+           way->cells[way->count - 1] == agent->cell || agent->planner == FM_SLOT_NONE ||
+           agent->order.resting || agent->order.is_alerted || agent->frozen;
 }
 
 bool fm_around_follow(fm_world *world, struct fm_agent *agent, fm_mover *mover)
@@ -116,7 +120,11 @@ void fm_around_note(fm_world *world, const struct fm_agent *agent)
 {
     uint32_t blocked = agent->hindered / 2u, ticks = blocked + LOOK_BEFORE;
     bool is_due = blocked >= LOOK_FIRST && (ticks & (ticks - 1)) == 0;
-    if (is_due && agent->order.id != 0 && agent->next != agent->cell &&
+    if (blocked >= FM_PATIENCE_TICKS) { // it waits for ever, and the count stands still
+        uint32_t lot = fm_agent_id_of(world, agent).index1;
+        is_due = (fm_world_tick(world) + lot) % LOOK_AGAIN == 0;
+    }
+    if (is_due && agent->is_ready && agent->order.id != 0 && agent->next != agent->cell &&
         (blocked >= LONG_AFTER || fm_standing_at(world, agent, agent->next) != 0)) {
         fm_agent_mark_set(world, agent, FM_MARK_HELD);
     }
@@ -202,7 +210,15 @@ static struct way *way_for(fm_world *world, struct fm_around *around, uint32_t s
 static bool may_look(const struct fm_agent *agent, const fm_mover *mover)
 {
     return agent->order.id != 0 && agent->planner != FM_SLOT_NONE && agent->next != FM_CELL_NONE &&
-           agent->hindered >= 2 * LOOK_FIRST && !mover->planned && mover->around == 0;
+           agent->hindered >= 2 * LOOK_FIRST && !mover->planned && mover->around == 0 &&
+           !mover->shut;
+}
+
+// Its look is put off until its planner has an answer.
+static bool waits_for_answer(const struct fm_agent *agent)
+{
+    return agent->order.id != 0 && agent->planner != FM_SLOT_NONE && agent->next == FM_CELL_NONE &&
+           agent->plan_state == FM_PLAN_RUNNING && agent->hindered >= 2 * LOOK_FIRST;
 }
 
 static bool has_waited(const struct fm_agent *agent)
@@ -212,11 +228,12 @@ static bool has_waited(const struct fm_agent *agent)
 
 // What was proved of one holds of those of its team who wait with it, or for the same place. They
 // give up with it, though not all have waited for as long.
-static void shut_others(fm_world *world, const struct fm_around *around,
-                        const struct fm_agent *agent)
+static void shut_others(fm_world *world, struct fm_around *around, const struct fm_agent *agent)
 {
     fm_mover *movers = fm_world_edit_crowd(world)->movers;
-    for (uint32_t i = 0; i < fm_team_of(world, agent->team)->member_count; i++) {
+    uint32_t count = fm_team_of(world, agent->team)->member_count;
+    around->owed += count / CHECKS;
+    for (uint32_t i = 0; i < count; i++) {
         const struct fm_agent *other = fm_team_member(world, agent->team, i);
         if (other == NULL || other->class_index != agent->class_index ||
             other->hindered < 2 * LONG_AFTER) {
@@ -233,10 +250,14 @@ static void look(fm_world *world, struct fm_around *around, uint32_t slot)
 {
     const struct fm_agent *agent = &fm_world_agents(world)->slots[slot];
     fm_mover *mover = &fm_world_edit_crowd(world)->movers[slot];
+    if (waits_for_answer(agent)) {
+        fm_agent_mark_set(world, agent, FM_MARK_HELD);
+    }
     struct way *way = may_look(agent, mover) ? way_for(world, around, slot) : NULL;
     if (way == NULL) {
         return;
     }
+    way->goal = fm_around_goal(agent);
     bool gives_up = has_waited(agent);
     uint32_t most = agent->hindered < 2 * LONG_AFTER ? FM_AROUND_BRIEF : FM_AROUND_LONG;
     switch (fm_around_search_run(around->search, world, agent, &way->seen, most, gives_up,
@@ -263,11 +284,13 @@ static void look_all(fm_world *world, struct fm_around *around, uint64_t most)
     for (uint32_t i = 0; i < words && around->owed < most; i++) {
         uint32_t word = (around->next + i) % words;
         uint64_t *bits = &fm_world_edit_agents(world)->marks[word].of[FM_MARK_HELD];
-        while (*bits != 0 && around->owed < most) {
-            uint32_t slot = word * 64 + (uint32_t)__builtin_ctzll(*bits);
-            *bits &= *bits - 1;
-            look(world, around, slot);
-            around->next = word + (*bits == 0);
+        uint64_t left = *bits; // a look may be put off
+        while (left != 0 && around->owed < most) {
+            uint32_t bit = (uint32_t)__builtin_ctzll(left);
+            left &= left - 1;
+            *bits &= ~((uint64_t)1 << bit);
+            look(world, around, word * 64 + bit);
+            around->next = word + (left == 0);
         }
     }
 }

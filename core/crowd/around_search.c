@@ -18,6 +18,7 @@
 #define PATH_NEAR  24u  // the same, for somebody who stands there
 #define PATH_CELLS 8u   // of a path that are listed for one expansion
 #define FAR        UINT32_MAX
+#define BEGIN_WORK 100u      // for the window, as cells expanded
 #define DETOUR     10u       // steps, for a cell of the path that is taken
 #define TAKEN      UINT8_MAX // as a number: somebody stands there
 
@@ -41,11 +42,13 @@ struct question {
     fm_around_memory *seen;
     uint32_t sight; // cells
     fm_cell goal;
-    fm_cell end;     // to which estimates lead
-    bool has_path;   // else any cell will do that is nearer to the goal
-    bool goal_taken; // then a cell beside it will do
-    bool is_cut;     // it has left the window
-    uint32_t best;   // cost of the best way so far, with the rest of the path
+    fm_cell end;         // to which estimates lead
+    bool has_path;       // else any cell will do that is nearer to the goal
+    bool goal_taken;     // then a cell beside it will do
+    bool is_cut;         // it has left the window
+    bool relies;         // somebody was there when the agent saw it last: that is no proof
+    uint32_t goal_index; // in the window; CELLS
+    uint32_t best;       // cost of the best way so far, with the rest of the path
     uint32_t best_cell;
 };
 
@@ -118,6 +121,16 @@ static bool is_remembered(const struct question *q, fm_cell cell)
     return false;
 }
 
+// The agent sees that nobody is there any more.
+static void strike(const struct question *q, fm_cell cell)
+{
+    for (uint32_t i = 0; i < q->seen->count; i++) {
+        if (q->seen->cells[i] == cell) {
+            q->seen->cells[i] = q->seen->cells[--q->seen->count];
+        }
+    }
+}
+
 static void remember(const struct question *q, uint32_t unit)
 {
     const struct fm_agent *other = fm_agent_at(q->world, unit - 1);
@@ -131,7 +144,7 @@ static void remember(const struct question *q, uint32_t unit)
 }
 
 // Slot + 1 of who stands there, UINT32_MAX: the agent saw somebody there; 0: nobody.
-static uint32_t standing_at(const struct question *q, fm_cell cell)
+static uint32_t standing_at(struct question *q, fm_cell cell)
 {
     uint32_t unit = fm_standing_at(q->world, q->agent, cell);
     if (q->sight == UINT32_MAX) {
@@ -144,7 +157,10 @@ static uint32_t standing_at(const struct question *q, fm_cell cell)
     uint32_t size = q->seen->count == 0 ? 0 : fm_world_class_size(q->world, q->agent->class_index);
     for (uint32_t i = 0; i < size * size; i++) {
         fm_cell part = cell + fm_cell_at(i % size, i / size);
-        if (!is_in_sight(q, part) && is_remembered(q, part)) {
+        if (is_in_sight(q, part)) {
+            strike(q, part);
+        } else if (is_remembered(q, part)) {
+            q->relies = true;
             return UINT32_MAX;
         }
     }
@@ -155,8 +171,7 @@ static uint32_t standing_at(const struct question *q, fm_cell cell)
 
 // The first cell of the path, after the agent's own, where somebody stands; 0: there is none, or it
 // is one who stands on the goal.
-static uint32_t first_taken(const fm_around_search *search, const struct question *q,
-                            uint32_t count)
+static uint32_t first_taken(const fm_around_search *search, struct question *q, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {
         uint32_t unit = standing_at(q, search->path[i]);
@@ -168,7 +183,7 @@ static uint32_t first_taken(const fm_around_search *search, const struct questio
 }
 
 // Numbers the free cells of the path behind the one that is taken. Returns whether there are any.
-static bool number_path(fm_around_search *search, const struct question *q, uint32_t taken,
+static bool number_path(fm_around_search *search, struct question *q, uint32_t taken,
                         uint32_t count)
 {
     uint32_t rest = 0;
@@ -233,6 +248,9 @@ static void spread(fm_around_search *search, struct question *q, uint32_t i)
 // Whether a way may end in a cell that the search has come to.
 static void judge(const fm_around_search *search, struct question *q, uint32_t i)
 {
+    if (i == q->goal_index) {
+        offer(q, search->distances[i], i);
+    }
     if (search->numbers[i] != 0) {
         offer(q, search->distances[i] + search->rests[search->numbers[i]], i);
     } else if (!q->has_path) {
@@ -290,7 +308,7 @@ static uint32_t list_way(const fm_around_search *search, const struct question *
 
 // ---- whether the goal is shut in ----------------------------------------------------------------
 
-static bool is_goal_shut(fm_around_search *search, const struct question *q, uint32_t most,
+static bool is_goal_shut(fm_around_search *search, struct question *q, uint32_t most,
                          uint64_t *work)
 {
     uint32_t *waiting = search->places, count = 1;
@@ -322,16 +340,19 @@ static bool is_goal_shut(fm_around_search *search, const struct question *q, uin
 
 // ---- all of it ----------------------------------------------------------------------------------
 
-static fm_cell goal_of(const struct fm_agent *agent)
+fm_cell fm_around_goal(const struct fm_agent *agent)
 {
     const struct fm_order *order = &agent->order;
     return order->substitute != FM_CELL_NONE ? order->substitute : order->goal;
 }
 
-static uint32_t list_path(fm_around_search *search, const struct question *q, uint32_t most)
+// Some planners walk the whole path for that, however few cells are wanted.
+static uint32_t list_path(fm_around_search *search, const struct question *q, uint32_t most,
+                          uint64_t *work)
 {
     const struct fm_planner *planner = &fm_world_planners(q->world)->slots[q->agent->planner];
     uint32_t count = planner->spec.ops->path(planner->self, q->agent->cell, search->path, most);
+    *work += count / PATH_CELLS;
     return fm_min(count, most);
 }
 
@@ -340,7 +361,7 @@ fm_around_answer fm_around_search_run(fm_around_search *search, const fm_world *
                                       uint32_t most, bool floods, fm_cell *cells, uint32_t *count,
                                       uint64_t *work)
 {
-    fm_cell goal = goal_of(agent);
+    fm_cell goal = fm_around_goal(agent);
     struct question q = {.world = world,
                          .agent = agent,
                          .seen = seen,
@@ -350,11 +371,11 @@ fm_around_answer fm_around_search_run(fm_around_search *search, const fm_world *
                          .end = goal,
                          .best = FAR};
     *work += 1;
-    if (list_path(search, &q, PATH_NEAR) == PATH_NEAR && first_taken(search, &q, PATH_NEAR) == 0) {
+    if (list_path(search, &q, PATH_NEAR, work) == PATH_NEAR &&
+        first_taken(search, &q, PATH_NEAR) == 0) {
         return FM_AROUND_UNKNOWN;
     }
-    uint32_t length = list_path(search, &q, PATH_MAX);
-    *work += length / PATH_CELLS;
+    uint32_t length = list_path(search, &q, PATH_MAX, work);
     bool is_whole = length > 1 && search->path[length - 1] == goal;
     uint32_t taken = length > 1 ? first_taken(search, &q, length) : 0;
     if (length > 1 ? taken == 0 : standing_at(&q, agent->next) == 0) {
@@ -362,7 +383,10 @@ fm_around_answer fm_around_search_run(fm_around_search *search, const fm_world *
     }
     q.goal_taken = !fm_view_is_blocked(q.view, goal) && standing_at(&q, goal) != 0;
     begin(search, agent->cell);
+    *work += BEGIN_WORK;
     search->was_flood = false;
+    q.goal_index = q.goal_taken ? CELLS : index_of(search, goal);
+    q.relies = false;
     q.has_path = length > 1 && number_path(search, &q, taken, length);
     if (q.has_path) {
         q.end = search->path[length - 1];
@@ -379,7 +403,7 @@ fm_around_answer fm_around_search_run(fm_around_search *search, const fm_world *
         is_goal_shut(search, &q, most, work)) {
         answer = FM_AROUND_SHUT;
     }
-    return answer;
+    return answer == FM_AROUND_SHUT && q.relies ? FM_AROUND_UNKNOWN : answer;
 }
 
 // Whether the last search has come there.
@@ -392,6 +416,11 @@ static bool has_reached(const fm_around_search *search, fm_cell cell)
 bool fm_around_search_proves(const fm_around_search *search, const struct fm_agent *agent)
 {
     bool is_inside = has_reached(search, agent->cell);
-    bool leads_there = has_reached(search, goal_of(agent));
-    return search->was_flood ? leads_there && !is_inside : is_inside && !leads_there;
+    fm_cell goal = fm_around_goal(agent);
+    if (search->was_flood) {
+        return has_reached(search, goal) && !is_inside;
+    }
+    // Where somebody stands on its goal a cell beside it would do.
+    uint32_t i = index_of(search, goal);
+    return is_inside && (i == CELLS || search->distances[i] == FAR);
 }

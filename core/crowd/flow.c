@@ -46,6 +46,11 @@ void fm_flow_fini(fm_world *world)
     fm_memory_release(&world->memory, crowd->ways, crowd->way_capacity * sizeof *crowd->ways);
 }
 
+void fm_flow_forget(const fm_world *world, uint32_t slot)
+{
+    memset(&world->crowd.ways[index_of(slot, 0)], FM_DIRECTION_COUNT, 2);
+}
+
 void fm_flow_note(const fm_world *world, const struct fm_agent *agent, uint32_t way)
 {
     uint32_t slot = fm_agent_id_of(world, agent).index1 - 1;
@@ -98,8 +103,10 @@ bool fm_flow_bias(const fm_world *world, const struct fm_agent *agent, uint32_t 
     for (; moves != 0; moves &= moves - 1) {
         uint32_t d = (uint32_t)__builtin_ctz(moves);
         int32_t alike = likeness(world, fm_cell_step(agent->cell, d), way);
-        if (d != way || alike < 0) {
+        if (d != way) {
             distances[d] = behind_or_against(distances[d], left, bias, alike);
+        } else if (alike < 0) { // estimates may say of the planner's step that it leads away
+            distances[d] = fm_min(distances[d] + bias, left - 2);
         }
     }
     return likeness(world, fm_cell_step(agent->cell, way), way) < 0;

@@ -6,8 +6,8 @@
 // who follows in a file is met by nobody. So a step to a cell where a unit stands that wants the
 // same way counts as shorter, by six tenths of a straight step, and one to a cell where a unit
 // stands that wants against it as longer. Then even the planner's next step has no precedence, but
-// a cell that is nearer to the goal by two or more stays better than waiting. Whose units they are
-// does not matter.
+// it stays better than waiting, and so does a cell that is nearer to the goal by two or more. Whose
+// units they are does not matter.
 //
 //   > < > <        > > > .
 //   < > < >   ->   . < < <
@@ -33,6 +33,9 @@ struct fm_agent;
 
 /// Makes room for agents. On a failed allocation there is less, and the world stays as it was.
 bool fm_flow_reserve(fm_world *world, uint32_t agent_count);
+
+/// Forgets what the agent in a slot wanted. Choose stage: the worker that has the slot.
+void fm_flow_forget(const fm_world *world, uint32_t slot);
 
 /// Notes where an agent's planner wants it to go in this tick. Choose stage: the worker that
 /// chooses for the agent.

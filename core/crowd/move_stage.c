@@ -4,6 +4,7 @@
 
 #include "core/crowd/around.h"
 #include "core/crowd/crowd.h"
+#include "core/crowd/flow.h"
 #include "core/crowd/preferences.h"
 #include "core/crowd/step.h"
 #include "core/orders/detour.h"
@@ -270,6 +271,7 @@ static void choose_among_others(uint32_t begin, uint32_t end, uint32_t worker, v
             world->crowd.movers[slot].team = 0;
             world->crowd.movers[slot].passes_on = 0;
             world->crowd.movers[slot].around = 0;
+            fm_flow_forget(world, slot);
         }
     }
     choose_marked(world, begin, end, FM_MARK_LIVE, choose_listed_among_others);

@@ -14,7 +14,7 @@ static void count(struct fm_agent *agent, const fm_mover *mover)
     if (agent->nearest == 0 || left < agent->nearest) {
         agent->nearest = left;
         agent->hindered = 0;
-    } else if (as_wanted && mover->passing == 0 && mover->around == 0) {
+    } else if (as_wanted && !mover->strays && mover->passing == 0 && mover->around == 0) {
         agent->hindered -= agent->hindered > 0;
     } else if (agent->hindered < 2 * FM_PATIENCE_TICKS) {
         agent->hindered += as_wanted ? 1 : 2; // off its way: that may lead nowhere
@@ -23,8 +23,9 @@ static void count(struct fm_agent *agent, const fm_mover *mover)
 
 bool fm_patience_count(fm_world *world, struct fm_agent *agent, const fm_mover *mover)
 {
-    bool is_under_way =
-        (mover->yields || !mover->aside) && (mover->preferences & 15) < FM_PREFERENCE_STAY;
+    // Who keeps to the right, or meets others, may rather wait than make its planner's step.
+    bool wants_on = (mover->preferences & 15) < FM_PREFERENCE_STAY || mover->strays;
+    bool is_under_way = (mover->yields || !mover->aside) && wants_on;
     if (!is_under_way) {
         return false;
     }

@@ -6,6 +6,7 @@
 //   is nearer to its goal than ever        begins at 0 again
 //   has made the step that it wanted       1 less
 //   has stepped to the right, passing.h,   1 more
+//   not before those that come towards it, flow.h,
 //   or along its way round others, around.h
 //   has waited, or was moved elsewhere     2 more; at 2 * FM_PATIENCE_TICKS the leg is over
 //

@@ -87,6 +87,7 @@ typedef struct fm_mover {
     bool concedes : 1; // is under way, and lets units of other teams push it as friends do
     bool planned : 1;  // follows a plan of core/crowd/jam.h
     bool escorted : 1; // has an escort, or stands for one, see escort.h
+    bool strays : 1;   // the first cell of its list is not that of its planner's next step
     bool to_right : 1; // its list is that of a unit that passes on the right, see passing.h
     bool shut : 1;     // has no way to its goal at present, see around.h
     uint8_t refusals;  // times that it was pushed in vain; no bits of a byte that others read

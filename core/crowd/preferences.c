@@ -420,8 +420,8 @@ void fm_crowd_prefer(const fm_world *world, const struct fm_agent *agent,
     } else if (passage == NULL && beside == NULL) {
         mover->preferences =
             preferences_under_way(world, agent, planner, moves, passing > 0, &mover->distance);
-        // Swaps are for those that want their planner's next step.
-        mover->narrow = mover->narrow && (mover->preferences & 15) == way;
+        mover->strays = (mover->preferences & 15) != way;
+        mover->narrow = mover->narrow && !mover->strays;
     } else {
         mover->distance = fm_planner_distance(world, agent, planner, agent->cell);
         mover->preferences =

@@ -91,6 +91,39 @@ static void a_press_before_a_gate(void **state)
     more_move(true);
 }
 
+// In a corridor the way of each leads away from its goal, by the estimates of a search that does
+// not learn. They come towards each other: whatever they would rather do than wait, their patience
+// ends. They stood for ever.
+static void estimates_that_mislead_end(void **state)
+{
+    (void)state;
+    enum {
+        MIDDLE = 110,
+        HEIGHT = 61
+    };
+    fm_world_rules rules = crowd_rules();
+    assert_int_equal(fm_planner_spec_parse("repeated-forward-astar", &rules.planner, NULL, 0),
+                     FM_OK);
+    fm_grid *grid;
+    assert_int_equal(fm_grid_create(2 * MIDDLE, HEIGHT, &fm_memory_libc, &grid), FM_OK);
+    for (uint32_t y = 0; y < HEIGHT; y++) {
+        if (y <= 50) {
+            fm_grid_set(grid, fm_cell_at(MIDDLE - 1, y), FM_TERRAIN_WALL, FM_COST_FLOOR);
+        }
+        if (y >= 10) {
+            fm_grid_set(grid, fm_cell_at(MIDDLE + 1, y), FM_TERRAIN_WALL, FM_COST_FLOOR);
+        }
+    }
+    crowd_init(&stage, &rules, grid);
+    uint32_t north = crowd_spawn_at(&stage, crowd_team(&stage), fm_cell_at(MIDDLE, 31));
+    uint32_t south = crowd_spawn_at(&stage, crowd_team(&stage), fm_cell_at(MIDDLE, 28));
+    crowd_order(&stage, north, fm_cell_at(2 * MIDDLE - 5, 30), FM_UNREACHABLE_FAIL);
+    crowd_order(&stage, south, fm_cell_at(5, 29), FM_UNREACHABLE_FAIL);
+    print_message("%u ticks\n", crowd_run(&stage, 2, 5000));
+    assert_int_equal(stage.ended_count, 2);
+    crowd_fini(&stage);
+}
+
 static void begin_in_a_field(void)
 {
     begin(2, false, "auto");
@@ -123,9 +156,8 @@ static void a_saved_world_goes_on_alike(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(friends_meet_in_a_field),
-        cmocka_unit_test(a_press_before_a_gate),
-        cmocka_unit_test(workers_decide_the_same),
+        cmocka_unit_test(friends_meet_in_a_field),     cmocka_unit_test(a_press_before_a_gate),
+        cmocka_unit_test(estimates_that_mislead_end),  cmocka_unit_test(workers_decide_the_same),
         cmocka_unit_test(a_saved_world_goes_on_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
