@@ -43,8 +43,12 @@ static uint64_t cells_of(const fm_command *command)
     return cells;
 }
 
+// A player names a unit once; of others each name counts, since one named twice gets two orders.
 static uint32_t units_with_orders(const fm_world *world, const fm_command *command)
 {
+    if (command->team == FM_ALL_TEAMS) {
+        return command->agent_count;
+    }
     uint32_t count = 0;
     for (uint32_t i = 0; i < command->agent_count; i++) {
         const struct fm_agent *agent = fm_world_find(world, command->agents[i]);

@@ -25,7 +25,7 @@
 
 /// Whether a command may come after all that came since the last tick. One command alone is never
 /// too much, and one that ends no order and takes nobody out of the world, such as an order that
-/// queues or one to units without orders, is not refused for what others ended. A command of
+/// queues or a player's to units without orders, is not refused for what others ended. A command of
 /// FM_ALL_TEAMS has as much room as all teams together and one more, so that teams that have used
 /// theirs up do not keep it out.
 bool fm_backlog_admits(const fm_world *world, const fm_command *command);

@@ -97,7 +97,7 @@ typedef struct fm_node_world {
     char version[32];  // of the program that has it, or had it last; empty: not known
     bool is_here;      // this node has it
     bool has_owner;    // its owner lives; else it is about to be taken over
-    bool is_damaged;   // this node could not bring it back
+    bool is_damaged;   // this node could not bring it back, or etcd names no owner that is one
     bool is_asked_for; // an order is under way
     uint64_t dead_since_ns, again_ns;
     uint64_t noted_ns; // when this node entered its owner, before a look said so; 0: that says so

@@ -384,10 +384,10 @@ static void write_standby(FILE *out, const fm_hub *hub)
     }
     one(out, "fogmarch_standby_degraded", "gauge",
         "1: what clients are sent should be on a standby's disk, and is not.",
-        strcmp(report.durability, "degraded") == 0);
+        hub->standby == NULL && strcmp(report.durability, "degraded") == 0);
     one(out, "fogmarch_standby_blocked", "gauge",
         "1: no standby has what clients should be sent, and nothing is sent (replica_missing).",
-        strcmp(report.durability, "blocked") == 0);
+        hub->standby == NULL && strcmp(report.durability, "blocked") == 0);
     one(out, "fogmarch_standby_lag_ticks", "gauge",
         "Ticks that the standby is behind, of the world that is furthest behind.",
         (double)report.lag_ticks);

@@ -54,6 +54,9 @@ static bool is_journal_failing(const fm_hub *hub, fm_trouble *trouble)
 
 static bool is_standby_missing(const fm_hub *hub, fm_trouble *trouble)
 {
+    if (hub->standby != NULL) { // a standby has none of its own
+        return false;
+    }
     const fm_shipping_report shipped = fm_shipping_report_get(hub);
     bool is_blocked = strcmp(shipped.durability, "blocked") == 0;
     bool is_none = shipped.state == FM_SHIPPING_NONE;

@@ -81,7 +81,8 @@ static void describe_halt(const struct fm_relay_world *world, char text[FM_ERROR
     const struct fm_relay_source *source = &world->relay->sources[world->used];
     const char *reason = fm_feed_reason(world->feed);
     text[0] = '\0';
-    if (world->listed_by == 0 && source->reason[0] != '\0') {
+    bool comes = fm_feed_view_count(world->feed) > 0 && fm_feed_is_well(world->feed);
+    if (world->listed_by == 0 && source->reason[0] != '\0' && !comes) {
         snprintf(text, FM_ERROR_TEXT_SIZE, "%.64s is not relayed: %.140s", source->address,
                  source->reason);
     } else if (reason[0] != '\0') {

@@ -583,8 +583,12 @@ void fm_recording_describe_halt(const fm_config *config, const fm_host *host, ch
     case FM_HOST_JOURNAL_PAUSED:
         fm_journal_error(host->recording.journal, error);
         size_t size = strlen(error); // it begins with a path and ends with the reason
+        const char *reason = size > REASON_SIZE ? error + size - REASON_SIZE : error;
+        while ((*reason & 0xc0) == 0x80) { // the middle of a character
+            reason++;
+        }
         snprintf(text, FM_ERROR_TEXT_SIZE, "its journal cannot be written%s%.200s",
-                 size == 0 ? "" : ": ", size > REASON_SIZE ? error + size - REASON_SIZE : error);
+                 size == 0 ? "" : ": ", reason);
         break;
     case FM_HOST_JOURNAL_BEHIND:
         snprintf(text, FM_ERROR_TEXT_SIZE, "it waits until its journal is written");

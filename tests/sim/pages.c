@@ -117,7 +117,9 @@ static void check_health(const struct visitor *visitor, const char *text)
                             fm_cluster_state_name(FM_CLUSTER_REFUSED),
                             fm_cluster_state_name(FM_CLUSTER_QUOTA_FULL),
                             fm_cluster_state_name(FM_CLUSTER_LEASE_OVER)};
-    bool known = sim_disk_has_failed() && begins_with_status(text, "journal_failing");
+    // In a cluster the journal is in etcd.
+    bool known =
+        (sim_disk_has_failed() || sim_etcd != NULL) && begins_with_status(text, "journal_failing");
     for (uint32_t i = 0; i < (sim_etcd != NULL ? FM_COUNT_OF(states) : 3); i++) {
         known |= begins_with_status(text, states[i]);
     }
