@@ -94,7 +94,7 @@ static bool goes_on(const fm_world *world, struct fm_agent *agent, const struct 
 
 static bool is_over(const struct fm_agent *agent, const struct way *way)
 {
-    return way->order != agent->order.id || way->goal != fm_around_goal(agent) ||
+    return way->order != agent->order.id || way->goal != fm_order_aim(&agent->order) ||
            way->cells[way->count - 1] == agent->cell || agent->planner == FM_SLOT_NONE ||
            agent->order.resting || agent->order.is_alerted || agent->frozen;
 }
@@ -257,7 +257,7 @@ static void look(fm_world *world, struct fm_around *around, uint32_t slot)
     if (way == NULL) {
         return;
     }
-    way->goal = fm_around_goal(agent);
+    way->goal = fm_order_aim(&agent->order);
     bool gives_up = has_waited(agent);
     uint32_t most = agent->hindered < 2 * LONG_AFTER ? FM_AROUND_BRIEF : FM_AROUND_LONG;
     switch (fm_around_search_run(around->search, world, agent, &way->seen, most, gives_up,

@@ -340,12 +340,6 @@ static bool is_goal_shut(fm_around_search *search, struct question *q, uint32_t 
 
 // ---- all of it ----------------------------------------------------------------------------------
 
-fm_cell fm_around_goal(const struct fm_agent *agent)
-{
-    const struct fm_order *order = &agent->order;
-    return order->substitute != FM_CELL_NONE ? order->substitute : order->goal;
-}
-
 // Some planners walk the whole path for that, however few cells are wanted.
 static uint32_t list_path(fm_around_search *search, const struct question *q, uint32_t most,
                           uint64_t *work)
@@ -361,7 +355,7 @@ fm_around_answer fm_around_search_run(fm_around_search *search, const fm_world *
                                       uint32_t most, bool floods, fm_cell *cells, uint32_t *count,
                                       uint64_t *work)
 {
-    fm_cell goal = fm_around_goal(agent);
+    fm_cell goal = fm_order_aim(&agent->order);
     struct question q = {.world = world,
                          .agent = agent,
                          .seen = seen,
@@ -416,7 +410,7 @@ static bool has_reached(const fm_around_search *search, fm_cell cell)
 bool fm_around_search_proves(const fm_around_search *search, const struct fm_agent *agent)
 {
     bool is_inside = has_reached(search, agent->cell);
-    fm_cell goal = fm_around_goal(agent);
+    fm_cell goal = fm_order_aim(&agent->order);
     if (search->was_flood) {
         return has_reached(search, goal) && !is_inside;
     }

@@ -51,9 +51,6 @@ fm_around_search *fm_around_search_create(const fm_memory *memory);
 /// NULL is allowed.
 void fm_around_search_destroy(fm_around_search *search, const fm_memory *memory);
 
-/// Where an agent wants to go.
-fm_cell fm_around_goal(const struct fm_agent *agent);
-
 /// Looks for a way of an agent that has a planner with an answer for its cell.
 ///
 /// @param seen    by the agent, under this order; this search adds to it

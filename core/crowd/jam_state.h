@@ -75,8 +75,7 @@ static inline fm_cell fm_jam_aim_of(const struct fm_agent *agent)
     if (agent->order.id == 0) {
         return agent->home == FM_CELL_NONE ? agent->cell : agent->home;
     }
-    fm_cell aim =
-        agent->order.substitute != FM_CELL_NONE ? agent->order.substitute : agent->order.goal;
+    fm_cell aim = fm_order_aim(&agent->order);
     return aim == FM_CELL_NONE ? agent->cell : aim;
 }
 

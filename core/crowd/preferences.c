@@ -291,7 +291,7 @@ static fm_cell aim_of(const struct fm_agent *agent)
     if (agent->order.id == 0) {
         return fm_agent_is_away(agent) ? agent->home : agent->settled_aim;
     }
-    return agent->order.substitute != FM_CELL_NONE ? agent->order.substitute : agent->order.goal;
+    return fm_order_aim(&agent->order);
 }
 
 // Where any two neighbours lie on a common circle no swap is needed, and the oldest unit certainly

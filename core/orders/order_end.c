@@ -57,7 +57,7 @@ static void settle(struct fm_agent *agent, fm_order_end reason)
     const struct fm_order *order = &agent->order;
     agent->settled =
         reason == FM_END_ARRIVED || reason == FM_END_NEAREST || reason == FM_END_CROWDED;
-    agent->settled_aim = order->substitute != FM_CELL_NONE ? order->substitute : order->goal;
+    agent->settled_aim = fm_order_aim(order);
     agent->stalled_ticks = 0;
     agent->asking_since = reason == FM_END_REPLACED ? agent->asking_since : 0;
 }

@@ -12,13 +12,12 @@ static fm_jammed describe(const fm_world *world, const struct fm_agent *agent)
     FM_ASSERT(fm_world_explain_now(world, id, &explanation) == FM_OK);
     const struct fm_agent *blocker = fm_world_find(world, explanation.blocker);
     const struct fm_order *order = &agent->order;
-    fm_cell goal = order->id == 0 ? agent->home : order->goal;
     return (fm_jammed){
         .agent = id,
         .team = agent->team,
         .size = fm_world_class_size(world, agent->class_index),
         .cell = agent->cell,
-        .goal = order->id != 0 && order->substitute != FM_CELL_NONE ? order->substitute : goal,
+        .goal = order->id == 0 ? agent->home : fm_order_aim(order),
         .why = explanation.why,
         .blocker = explanation.blocker,
         .blocker_cell = blocker == NULL ? FM_CELL_NONE : blocker->cell,

@@ -102,6 +102,12 @@ static inline uint32_t fm_order_ticks_left(const struct fm_order *order, uint64_
     return has_none ? 0 : (uint32_t)(order->given_tick + order->deadline - tick);
 }
 
+/// Where its agent goes: the substitute if there is one. FM_CELL_NONE: nowhere.
+static inline fm_cell fm_order_aim(const struct fm_order *order)
+{
+    return order->substitute != FM_CELL_NONE ? order->substitute : order->goal;
+}
+
 static inline bool fm_order_marches(const struct fm_order *order)
 {
     return order->kind == FM_ORDER_MOVE && order->marches;

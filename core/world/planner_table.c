@@ -448,11 +448,6 @@ uint64_t fm_planner_recent(const struct fm_planner *planner, uint64_t tick)
 
 // ---- saved worlds -------------------------------------------------------------------------------
 
-static fm_cell aim_of(const struct fm_agent *agent)
-{
-    return agent->order.substitute != FM_CELL_NONE ? agent->order.substitute : agent->order.goal;
-}
-
 // Whether the planner of an agent can be saved; drops the rest, its replans and recent costs
 // included.
 static bool keep(fm_world *world, const struct fm_agent *agent)
@@ -465,7 +460,8 @@ static bool keep(fm_world *world, const struct fm_agent *agent)
     bool walks = fm_planner_walks(world, agent->planner);
     bool has_news = planner->disturbed || log->version != (walks ? log->trimmed : planner->cursor);
     if (ops->settle == NULL || !is_own || has_news || planner->state != FM_PLAN_FOUND ||
-        planner->goal != aim_of(agent) || !ops->settle(planner->self, &world->workers.slabs[0])) {
+        planner->goal != fm_order_aim(&agent->order) ||
+        !ops->settle(planner->self, &world->workers.slabs[0])) {
         return false;
     }
     planner->replans = planner->noted_replans = 0;
@@ -519,13 +515,13 @@ void fm_planners_settle(fm_world *world)
 
 fm_status fm_planner_restore(fm_world *world, struct fm_agent *agent, fm_reader *reader)
 {
-    FM_ASSERT(agent->planner == FM_SLOT_NONE && aim_of(agent) != FM_CELL_NONE);
+    FM_ASSERT(agent->planner == FM_SLOT_NONE && fm_order_aim(&agent->order) != FM_CELL_NONE);
     const fm_planner_ops *ops = agent->spec.ops;
     if (ops->load == NULL) {
         fm_reader_fail(reader, "A planner of the kind %s is never saved.", ops->name);
         return FM_ERR_BAD_FORMAT;
     }
-    uint32_t slot = create_planner(world, agent, aim_of(agent), &agent->spec);
+    uint32_t slot = create_planner(world, agent, fm_order_aim(&agent->order), &agent->spec);
     if (slot == FM_SLOT_NONE) {
         return FM_ERR_NO_MEMORY;
     }
