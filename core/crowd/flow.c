@@ -88,8 +88,8 @@ static bool is_held_up(const fm_world *world, const struct fm_agent *agent, cons
 {
     return agent->order.id != 0 && agent->hindered >= HELD_UP &&
            agent->plan_state == FM_PLAN_FOUND && world->teams.count > 1 &&
-           view->connectivity != FM_CONNECT_4 && left > FAR_STEPS * view->step[0] &&
-           !fm_lanes_are_near(world, agent);
+           world->crowd.large_count == 0 && view->connectivity != FM_CONNECT_4 &&
+           left > FAR_STEPS * view->step[0] && !fm_lanes_are_near(world, agent);
 }
 
 bool fm_flow_bias(const fm_world *world, const struct fm_agent *agent, uint32_t moves, uint32_t way,

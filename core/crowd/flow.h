@@ -12,8 +12,8 @@
 //   > < > <        > > > .
 //   < > < >   ->   . < < <
 //
-// Not before the unit was blocked since it was nearest to its goal. Not in worlds with one team or
-// 4 neighbours, nor around open lanes (lanes.h), nor before the search has found a path: till then
+// Not before the unit was blocked since it was nearest to its goal. Not in worlds with one team, 4
+// neighbours or units larger than one cell, nor around open lanes (lanes.h), nor before the search has found a path: till then
 // distances are what it has learned so far. And not within eight steps of the goal: there units
 // have to find places.
 //

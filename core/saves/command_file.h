@@ -22,7 +22,7 @@
 #include "core/tick/tick.h"
 
 #define FM_COMMAND_VERSION 1u
-#define FM_RECORD_VERSION  45u // read alike; runs of older ones have other digests
+#define FM_RECORD_VERSION  46u // read alike; runs of older ones have other digests
 
 /// Appends a command: the fields of its kind that are set. A planner whose `ops` is NULL comes back
 /// as NULL.
