@@ -51,7 +51,7 @@ const fm_mover *fm_crowd_mover(const fm_world *world, uint32_t slot)
 uint32_t fm_crowd_passed_team(const fm_world *world, uint32_t slot)
 {
     // What was found in the tick before the last, and went for the last one.
-    return world->crowd.passed_teams[fm_passing_index(slot, world->tick)];
+    return world->crowd.passed_teams[fm_crowd_turn(slot, world->tick)];
 }
 
 fm_cell fm_crowd_via(const fm_world *world, uint32_t slot)

@@ -12,11 +12,6 @@
 #define FAR_STEPS  8u
 #define BIAS_PARTS 6u // of ten of a straight step
 
-static size_t index_of(uint32_t slot, uint64_t tick)
-{
-    return 2 * (size_t)slot + (tick & 1);
-}
-
 static void forget(struct fm_world_crowd *crowd, uint32_t begin)
 {
     if (begin < crowd->way_capacity) {
@@ -48,13 +43,13 @@ void fm_flow_fini(fm_world *world)
 
 void fm_flow_forget(const fm_world *world, uint32_t slot)
 {
-    memset(&world->crowd.ways[index_of(slot, 0)], FM_DIRECTION_COUNT, 2);
+    memset(&world->crowd.ways[fm_crowd_turn(slot, 0)], FM_DIRECTION_COUNT, 2);
 }
 
 void fm_flow_note(const fm_world *world, const struct fm_agent *agent, uint32_t way)
 {
     uint32_t slot = fm_agent_id_of(world, agent).index1 - 1;
-    world->crowd.ways[index_of(slot, world->tick)] = (uint8_t)way;
+    world->crowd.ways[fm_crowd_turn(slot, world->tick)] = (uint8_t)way;
 }
 
 // Positive: who stands in a cell wants the same way; negative: against it; 0: neither, or nobody is
@@ -63,13 +58,9 @@ static int32_t likeness(const fm_world *world, fm_cell cell, uint32_t way)
 {
     const struct fm_world_crowd *crowd = &world->crowd;
     uint32_t unit = fm_occupancy_at(crowd->occupancy, cell)->now;
-    if (unit == 0) {
-        return 0;
-    }
-    uint32_t other = crowd->ways[index_of(unit - 1, world->tick - 1)];
-    return other >= FM_DIRECTION_COUNT ? 0
-                                       : fm_direction_dx[way] * fm_direction_dx[other] +
-                                             fm_direction_dy[way] * fm_direction_dy[other];
+    uint32_t other =
+        unit == 0 ? FM_DIRECTION_COUNT : crowd->ways[fm_crowd_turn(unit - 1, world->tick - 1)];
+    return other >= FM_DIRECTION_COUNT ? 0 : fm_direction_product(way, other);
 }
 
 // A cell that is nearer to the goal by two and more stays so: see list_by_distance() in
@@ -100,6 +91,7 @@ bool fm_flow_bias(const fm_world *world, const struct fm_agent *agent, uint32_t 
     if (!is_held_up(world, agent, view, left)) {
         return false;
     }
+    bool is_met = false;
     for (; moves != 0; moves &= moves - 1) {
         uint32_t d = (uint32_t)__builtin_ctz(moves);
         int32_t alike = likeness(world, fm_cell_step(agent->cell, d), way);
@@ -107,7 +99,8 @@ bool fm_flow_bias(const fm_world *world, const struct fm_agent *agent, uint32_t 
             distances[d] = behind_or_against(distances[d], left, bias, alike);
         } else if (alike < 0) { // estimates may say of the planner's step that it leads away
             distances[d] = fm_min(distances[d] + bias, left - 2);
+            is_met = true;
         }
     }
-    return likeness(world, fm_cell_step(agent->cell, way), way) < 0;
+    return is_met;
 }

@@ -13,11 +13,13 @@
 //   < > < >   ->   . < < <
 //
 // Not before the unit was blocked since it was nearest to its goal. Not in worlds with one team, 4
-// neighbours or units larger than one cell, nor around open lanes (lanes.h), nor before the search has found a path: till then
-// distances are what it has learned so far. And not within eight steps of the goal: there units
-// have to find places.
+// neighbours or units larger than one cell, nor around open lanes (lanes.h), nor before the search
+// has found a path: till then distances are what it has learned so far. And not within eight steps
+// of the goal: there units have to find places.
 //
-// What a unit wants is read as it was in the tick before: a way by slot, two by turns.
+// Where each unit's planner wants it to go is noted for this and other rules (passing.h): by slot,
+// of this tick and the one before (fm_crowd_turn()). The choose stage reads those of the tick
+// before.
 //
 // Source: that pedestrians who follow those before them form lanes is the dynamic floor field of
 // C. Burstedde, K. Klauck, A. Schadschneider, J. Zittartz, "Simulation of pedestrian dynamics using
@@ -43,7 +45,7 @@ void fm_flow_forget(const fm_world *world, uint32_t slot);
 /// @param way  a direction; FM_DIRECTION_COUNT: nowhere
 void fm_flow_note(const fm_world *world, const struct fm_agent *agent, uint32_t way);
 
-/// Changes the distances of the cells around a unit of one cell by who stands on them, where this
+/// Changes the distances of the cells around a unit by who stands on them, where this
 /// applies (above). Choose stage, any worker.
 ///
 /// @param moves      the agent's steps, bit d for direction d

@@ -15,20 +15,13 @@
 #define LOOK_AHEAD   2u  // cells
 
 // Where an agent's planner wants it to go; FM_DIRECTION_COUNT: nowhere.
-static uint32_t way_of(const struct fm_agent *agent)
+static uint32_t way_of(const fm_world *world, const struct fm_world_crowd *crowd, uint32_t slot)
 {
-    return agent->order.id == 0 || agent->next == FM_CELL_NONE
-               ? FM_DIRECTION_COUNT
-               : fm_cell_direction(agent->cell, agent->next);
+    return crowd->ways[fm_crowd_turn(slot, fm_world_tick(world))];
 }
 
-// Positive: two directions lead alike; negative: against each other.
-static int32_t product(uint32_t a, uint32_t b)
-{
-    return fm_direction_dx[a] * fm_direction_dx[b] + fm_direction_dy[a] * fm_direction_dy[b];
-}
-
-// For how many ticks a unit keeps to the right, and which team's units it passes then.
+// For how many ticks a unit keeps to the right, and which team's units it passes then. Friends look
+// at what was so in the tick before.
 struct cause {
     uint32_t ticks, team;
 };
@@ -49,15 +42,15 @@ static struct cause cause_for(fm_world *world, const struct fm_agent *agent, uin
         if (other == NULL || (is_friend && (i > 0 || other->passing == 0))) {
             continue;
         }
-        uint32_t others_way = way_of(&fm_world_agents(world)->slots[unit - 1]);
-        int32_t alike = others_way < FM_DIRECTION_COUNT ? product(way, others_way) : 0;
+        uint32_t others_way = way_of(world, crowd, unit - 1);
+        int32_t alike = others_way < FM_DIRECTION_COUNT ? fm_direction_product(way, others_way) : 0;
         if (!is_friend && alike < 0) {
             return (struct cause){FM_PASSING_TICKS, other->team};
         }
         if (is_friend && alike > 0) {
             cause = (struct cause){
                 other->passing - 1u,
-                crowd->passed_teams[fm_passing_index(unit - 1, fm_world_tick(world) - 1)]};
+                crowd->passed_teams[fm_crowd_turn(unit - 1, fm_world_tick(world) - 1)]};
         }
     }
     return cause;
@@ -69,18 +62,18 @@ static void count(fm_world *world, uint32_t slot)
     const struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
     fm_mover *mover = &crowd->movers[slot];
     uint64_t tick = fm_world_tick(world);
-    uint32_t way = way_of(agent);
+    uint32_t way = way_of(world, crowd, slot);
     struct cause before = {0};
     if (mover->passing > 0) {
-        before = (struct cause){mover->passing - 1u,
-                                crowd->passed_teams[fm_passing_index(slot, tick - 1)]};
+        before =
+            (struct cause){mover->passing - 1u, crowd->passed_teams[fm_crowd_turn(slot, tick - 1)]};
     }
     struct cause now = way < FM_DIRECTION_COUNT ? cause_for(world, agent, way) : before;
     if (now.ticks < before.ticks) {
         now = before;
     }
     mover->passes_on = (uint8_t)now.ticks;
-    crowd->passed_teams[fm_passing_index(slot, tick)] = now.team;
+    crowd->passed_teams[fm_crowd_turn(slot, tick)] = now.team;
 }
 
 static void count_some(uint32_t begin, uint32_t end, uint32_t worker, void *context)

@@ -34,13 +34,6 @@
 #define FM_PASSING_HINDERED 2u  // see patience.h: a tick
 #define FM_PASSING_BIAS     18u // by how much a step to the right counts as shorter; straight: 10
 
-// Where it is kept whose units a unit passes, by its slot (fm_world_crowd.passed_teams). Friends
-// look at what was so in the tick before.
-static inline size_t fm_passing_index(uint32_t slot, uint64_t tick)
-{
-    return 2 * (size_t)slot + (tick & 1);
-}
-
 /// Between the choose stage and the resolution: counts for all units who keeps to the right in the
 /// next tick. Does nothing in worlds with one team. On several workers.
 void fm_passing_attend(fm_world *world, fm_workers *workers);

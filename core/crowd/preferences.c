@@ -72,8 +72,9 @@ static uint64_t list_of(const option *options, uint32_t count)
     return list;
 }
 
-// `next`, then staying and all other moves by their distances to the goal, each of which counts as
-// `least_gain` more: with 1 one that brings the unit nearer by less comes after staying.
+// `next` (FM_DIRECTION_COUNT: none), then staying and all other moves by their distances to the
+// goal, each of which counts as `least_gain` more: with 1 one that brings the unit nearer by less
+// comes after staying.
 static uint64_t list_by_distance(const fm_world *world, const struct fm_agent *agent,
                                  const uint32_t distances[FM_DIRECTION_COUNT + 1], uint32_t moves,
                                  uint32_t next, uint32_t least_gain)
@@ -168,8 +169,8 @@ static uint64_t preferences_under_way(const fm_world *world, const struct fm_age
         !(may_concede(world, agent) && meets_others(world, agent, size, true))) {
         distances[FM_DIRECTION_COUNT] += fm_world_truth(world, agent->class_index)->step[0] - 1;
     }
-    if (size == 1 && fm_flow_bias(world, agent, moves, next, distances)) {
-        return list_by_distance(world, agent, distances, moves, FM_DIRECTION_COUNT, least_gain);
+    if (fm_flow_bias(world, agent, moves, next, distances)) {
+        next = FM_DIRECTION_COUNT;
     }
     return list_by_distance(world, agent, distances, moves, next, least_gain);
 }

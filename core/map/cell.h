@@ -31,6 +31,12 @@ typedef enum fm_direction {
 static const int8_t fm_direction_dx[FM_DIRECTION_COUNT] = {0, 1, 1, 1, 0, -1, -1, -1};
 static const int8_t fm_direction_dy[FM_DIRECTION_COUNT] = {-1, -1, 0, 1, 1, 1, 0, -1};
 
+/// Positive: two directions lead alike; negative: against each other; 0: across.
+static inline int32_t fm_direction_product(uint32_t a, uint32_t b)
+{
+    return fm_direction_dx[a] * fm_direction_dx[b] + fm_direction_dy[a] * fm_direction_dy[b];
+}
+
 static inline fm_cell fm_cell_at(uint32_t x, uint32_t y)
 {
     return y << 12 | x;

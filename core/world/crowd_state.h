@@ -40,15 +40,22 @@ struct fm_world_crowd {
     struct fm_around *around; // of around.c; NULL before it is needed
     struct fm_turns_part *turn_parts;
     uint32_t undivided_ticks; // turns are not divided for so long; only time depends on it
-    uint32_t *passed_teams;   // two by agent slot, see passing.c
+    uint32_t *passed_teams;   // by fm_crowd_turn(), see passing.c
     uint32_t passed_capacity;
-    uint8_t *ways; // two by agent slot, see flow.c
+    uint8_t *ways; // by fm_crowd_turn(), see flow.h
     uint32_t way_capacity;
     uint32_t mover_capacity, frame_capacity, turn_capacity, turn_part_capacity;
     fm_cell *placed; // of the agents that a command spawns, moves or changes
     uint32_t placed_capacity;
     struct fm_free_places *free_places; // of fm_placing_push_out(); NULL before the first edit
 };
+
+// Where something of an agent is kept that in the next tick others still read as it was in this
+// one: two by slot, by turns.
+static inline size_t fm_crowd_turn(uint32_t slot, uint64_t tick)
+{
+    return 2 * (size_t)slot + (tick & 1);
+}
 
 struct fm_world_crowd *fm_world_edit_crowd(fm_world *world);
 
