@@ -219,32 +219,95 @@ static void make_gates(uint32_t closed, uint32_t size, uint32_t count)
     }
 }
 
+// Twelve units of each size before gates: all orders end for a reason, within so many ticks.
+static void all_end(uint32_t closed, fm_order_end reason, uint32_t ticks_max)
+{
+    for (uint32_t size = 1; size <= 3; size++) {
+        make_gates(closed, size, 12);
+        uint32_t ticks = crowd_run(&stage, 12, 1000);
+        print_message("size %u: %u ticks\n", size, ticks);
+        assert_int_equal(stage.ended[reason], 12);
+        assert_in_range(ticks, 60, ticks_max);
+        crowd_fini(&stage);
+    }
+}
+
 // Those before the closed gate go through the other.
 static void a_closed_gate_is_left(void **state)
 {
     (void)state;
-    for (uint32_t size = 1; size <= 3; size++) {
-        make_gates(1, size, 12);
-        uint32_t ticks = crowd_run(&stage, 12, 1000);
-        print_message("size %u: %u ticks\n", size, ticks);
-        assert_int_equal(stage.ended[FM_END_ARRIVED], 12);
-        assert_in_range(ticks, 60, 300);
-        crowd_fini(&stage);
-    }
+    all_end(1, FM_END_ARRIVED, 300);
 }
 
 // Where both are closed those in front give up, and those behind them at once or soon.
 static void two_closed_gates_end_orders(void **state)
 {
     (void)state;
-    for (uint32_t size = 1; size <= 3; size++) {
-        make_gates(2, size, 12);
-        uint32_t ticks = crowd_run(&stage, 12, 1000);
-        print_message("size %u: %u ticks\n", size, ticks);
-        assert_int_equal(stage.ended[FM_END_CROWDED], 12);
-        assert_in_range(ticks, 60, 400);
-        crowd_fini(&stage);
+    all_end(2, FM_END_CROWDED, 400);
+}
+
+// One that waits for ever looks for a way from time to time: the second gate opens when its count
+// of blocked ticks has long been at its end.
+static void who_waits_for_ever_finds_a_gate(void **state)
+{
+    (void)state;
+    make_gates(2, 1, 0);
+    uint32_t unit = crowd_spawn_at(&stage, 1, fm_cell_at(8, 11));
+    crowd_order(&stage, unit, fm_cell_at(48, 11), FM_UNREACHABLE_WAIT);
+    crowd_run(&stage, 1, 2200);
+    assert_int_equal(stage.ended_count, 0);
+    for (uint32_t i = 3; i < 6; i++) { // those in the second gate go
+        crowd_order(&stage, i, fm_cell_at(60, 60), FM_UNREACHABLE_NEAREST);
     }
+    crowd_run(&stage, 4, 1400);
+    assert_int_equal(crowd_cell(&stage, unit), fm_cell_at(48, 11));
+    crowd_fini(&stage);
+}
+
+// Opens the cells from one to another, in a row or column.
+static void dig(uint32_t from_x, uint32_t from_y, uint32_t to_x, uint32_t to_y)
+{
+    for (uint32_t x = fm_min(from_x, to_x); x <= from_x || x <= to_x; x++) {
+        for (uint32_t y = fm_min(from_y, to_y); y <= from_y || y <= to_y; y++) {
+            crowd_set_terrain(&stage, fm_cell_at(x, y), FM_TERRAIN_GROUND);
+        }
+    }
+}
+
+// A winding corridor of 150 cells in which two stand, the second beyond the 128 cells of the path
+// that are looked at, and a longer one that is free: what can be reached of the path proves
+// nothing.
+static void the_goal_itself_is_reached(void **state)
+{
+    (void)state;
+    enum {
+        WIDTH = 52,
+        HEIGHT = 14
+    };
+    fm_world_rules rules = rules_with("auto");
+    begin(&rules, WIDTH, HEIGHT);
+    uint32_t team = crowd_team(&stage), other = crowd_team(&stage);
+    for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
+        crowd_set_terrain(&stage, fm_cell_at(i % WIDTH, i / WIDTH), FM_TERRAIN_WALL);
+    }
+    dig(3, 1, 50, 1);
+    dig(50, 1, 50, 3);
+    dig(3, 3, 50, 3);
+    dig(3, 3, 3, 5);
+    dig(3, 5, 50, 5);
+    dig(0, 1, 3, 1); // the other
+    dig(0, 1, 0, 8);
+    dig(0, 8, 49, 8);
+    dig(49, 8, 49, 10);
+    dig(2, 10, 49, 10);
+    dig(2, 10, 2, 12);
+    dig(2, 12, 51, 12);
+    dig(51, 5, 51, 12);
+    put(other, 1, 8, 1);
+    put(other, 1, 38, 5);
+    stand();
+    crowd_spawn_to(&stage, team, 1, 3, 1, 50, 5);
+    first_arrives(400, "auto");
 }
 
 // Fields with a row each, far from each other.
@@ -311,6 +374,8 @@ int main(void)
         cmocka_unit_test(they_give_up_as_they_were_told),
         cmocka_unit_test(a_closed_gate_is_left),
         cmocka_unit_test(two_closed_gates_end_orders),
+        cmocka_unit_test(who_waits_for_ever_finds_a_gate),
+        cmocka_unit_test(the_goal_itself_is_reached),
         cmocka_unit_test(all_workers_decide_alike),
         cmocka_unit_test(a_saved_world_goes_on_alike),
     };
