@@ -21,7 +21,6 @@ void fm_agent_enter(fm_world *world, const struct fm_agent *agent)
         uint32_t size = fm_world_class_size(world, agent->class_index);
         fm_occupancy_enter(occupancy, agent->cell, size, fm_agent_id_of(world, agent).index1);
         fm_team_of(world, agent->team)->large_count += size > 1;
-        fm_world_edit_crowd(world)->large_count += size > 1;
     }
 }
 
@@ -32,7 +31,6 @@ void fm_agent_leave(fm_world *world, const struct fm_agent *agent)
         uint32_t size = fm_world_class_size(world, agent->class_index);
         fm_occupancy_leave(occupancy, agent->cell, size, fm_agent_id_of(world, agent).index1);
         fm_team_of(world, agent->team)->large_count -= size > 1;
-        fm_world_edit_crowd(world)->large_count -= size > 1;
     }
 }
 

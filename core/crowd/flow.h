@@ -12,8 +12,9 @@
 //   > < > <        > > > .
 //   < > < >   ->   . < < <
 //
-// Not before the unit was blocked since it was nearest to its goal. Not in worlds with one team, 4
-// neighbours or units larger than one cell, nor around open lanes (lanes.h), nor before the search
+// Not before the unit was blocked since it was nearest to its goal. Not in worlds with one team or
+// 4 neighbours, nor in teams with units larger than one cell, nor within two cells of such a unit:
+// who gets past these late may be shut in. Not around open lanes (lanes.h), nor before the search
 // has found a path: till then distances are what it has learned so far. And not within eight steps
 // of the goal: there units have to find places.
 //
@@ -44,6 +45,10 @@ void fm_flow_forget(const fm_world *world, uint32_t slot);
 ///
 /// @param way  a direction; FM_DIRECTION_COUNT: nowhere
 void fm_flow_note(const fm_world *world, const struct fm_agent *agent, uint32_t way);
+
+/// Where the planner of the agent in a slot wanted it to go in this tick, after the choose stage,
+/// or in the one before. FM_DIRECTION_COUNT: nowhere. Any thread.
+uint32_t fm_flow_way(const fm_world *world, uint32_t slot, uint64_t tick);
 
 /// Changes the distances of the cells around a unit by who stands on them, where this
 /// applies (above). Choose stage, any worker.

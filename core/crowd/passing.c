@@ -2,6 +2,7 @@
 
 #include "core/crowd/passing.h"
 
+#include "core/crowd/flow.h"
 #include "core/crowd/pibt.h"
 #include "core/crowd/sight.h"
 #include "core/world/agent.h"
@@ -13,12 +14,6 @@
 
 #define WORDS_A_TURN 16u // of marks, 64 agents each, that a worker takes at a time
 #define LOOK_AHEAD   2u  // cells
-
-// Where an agent's planner wants it to go; FM_DIRECTION_COUNT: nowhere.
-static uint32_t way_of(const fm_world *world, const struct fm_world_crowd *crowd, uint32_t slot)
-{
-    return crowd->ways[fm_crowd_turn(slot, fm_world_tick(world))];
-}
 
 // For how many ticks a unit keeps to the right, and which team's units it passes then. Friends look
 // at what was so in the tick before.
@@ -42,7 +37,7 @@ static struct cause cause_for(fm_world *world, const struct fm_agent *agent, uin
         if (other == NULL || (is_friend && (i > 0 || other->passing == 0))) {
             continue;
         }
-        uint32_t others_way = way_of(world, crowd, unit - 1);
+        uint32_t others_way = fm_flow_way(world, unit - 1, fm_world_tick(world));
         int32_t alike = others_way < FM_DIRECTION_COUNT ? fm_direction_product(way, others_way) : 0;
         if (!is_friend && alike < 0) {
             return (struct cause){FM_PASSING_TICKS, other->team};
@@ -62,7 +57,7 @@ static void count(fm_world *world, uint32_t slot)
     const struct fm_world_crowd *crowd = fm_world_edit_crowd(world);
     fm_mover *mover = &crowd->movers[slot];
     uint64_t tick = fm_world_tick(world);
-    uint32_t way = way_of(world, crowd, slot);
+    uint32_t way = fm_flow_way(world, slot, tick);
     struct cause before = {0};
     if (mover->passing > 0) {
         before =

@@ -26,10 +26,9 @@ struct fm_world_crowd {
     fm_occupancy *occupancy; // NULL: any number of units in a cell
     struct fm_mover *movers; // by agent slot
     struct fm_pibt_frame *frames;
-    uint32_t large_count; // of all teams: living agents larger than one cell
-    uint32_t jams_left;   // of all teams: those worked on, and units that wait for help
-    uint32_t lane_count;  // of all teams, see core/crowd/lanes.h
-    uint64_t *busy;       // bit t - 1: team t has work here, see core/crowd/busy.h
+    uint32_t jams_left;  // of all teams: those worked on, and units that wait for help
+    uint32_t lane_count; // of all teams, see core/crowd/lanes.h
+    uint64_t *busy;      // bit t - 1: team t has work here, see core/crowd/busy.h
     uint32_t busy_capacity;
     uint32_t jam_team; // index of the team that is asked first in the next tick
     uint64_t jam_debt; // work that was done beyond what a tick allowed
