@@ -1,10 +1,10 @@
 // The pages are accessible: axe-core finds nothing on any page or sheet, at phone and at desktop size; all
-// sheets work by keyboard; nothing is animated for people who have asked for reduced motion; at four sizes no
-// text or button is cut off, and what lies over the map does not overlap.
+// sheets work by keyboard; nothing is animated for people who have asked for reduced motion; at six sizes no
+// text or button is cut off, what lies over the map does not overlap, and sheets leave most of the map.
 
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
-import { assert, Browser, cellsAround, makeWorld, run, Server, until } from "./support.mjs";
+import { assert, Browser, cellsAround, makeWorld, partSeen, run, Server, until } from "./support.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -45,7 +45,8 @@ async function isAllThere(page, where) {
       const { left, right } = one.getBoundingClientRect();
       const box = one.closest("#right, #left, dialog, .sheet")?.getBoundingClientRect();
       const [from, to] = (box?.width ?? 0) === 0 ? [0, innerWidth] : [box.left, box.right]; // #right has no box on phones
-      const isScrolled = one.closest(".tabs, .wide") !== null || (innerWidth <= 900 && one.closest("#orders") !== null);
+      const isSmall = innerWidth <= 900 || innerHeight <= 500; // as style.css says
+      const isScrolled = one.closest(".tabs, .wide") !== null || (isSmall && one.closest("#orders") !== null);
       return !isScrolled && (left < from - 1 || right > to + 1 || (one.matches("button") && one.scrollWidth > one.clientWidth + 1));
     };
     return [...document.querySelectorAll("button, input, select, h1, h2, dt, dd, p, li, label, #status")]
@@ -128,11 +129,13 @@ async function theDebugPage() {
   await end();
 }
 
-async function fourSizes() {
+async function sixSizes() {
   const { server, world, agents, browser, end } = await stage();
   const TABLET = { viewport: { width: 768, height: 1024 }, hasTouch: true, isMobile: true };
+  const LOW = { viewport: { width: 844, height: 390 }, hasTouch: true, isMobile: true }; // phones in landscape
+  const LONG = { viewport: { width: 932, height: 430 }, hasTouch: true, isMobile: true };
   const WIDE = { viewport: { width: 1920, height: 1080 } };
-  for (const [name, device] of Object.entries({ PHONE, TABLET, DESK, WIDE })) {
+  for (const [name, device] of Object.entries({ PHONE, LOW, LONG, TABLET, DESK, WIDE })) {
     const play = await browser.open(server.url(`play.html?world=${world}&team=1`), undefined, device);
     await play.locator("#minimap").waitFor();
     await play.locator("#map").focus();
@@ -151,6 +154,7 @@ async function fourSizes() {
     for (const button of await debug.locator("#sheets button").all()) {
       if (await button.isVisible()) {
         await button.click();
+        assert.ok(await partSeen(debug) > 0.5, `${name}: ${await partSeen(debug)} of the map is seen`);
         await chartsDoNotOverlap(debug, `debug, ${name}`);
         await isAllThere(debug, `debug, ${name}, ${await button.textContent()}`);
       }
@@ -177,4 +181,4 @@ async function emptyAndCalm() {
   await server.stop();
 }
 
-await run([thePlayPage, theDebugPage, fourSizes, emptyAndCalm]);
+await run([thePlayPage, theDebugPage, sixSizes, emptyAndCalm]);

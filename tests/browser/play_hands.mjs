@@ -1,6 +1,6 @@
 // The play page by hand: touch on a phone, the mouse outside of the map, and the map that follows units.
 
-import { assert, Browser, clickCell, cellsAround, colourAt, makeWorld, run, Server, until } from "./support.mjs";
+import { assert, Browser, clickCell, cellsAround, colourAt, makeWorld, partSeen, run, Server, until } from "./support.mjs";
 
 const selected = (page) => page.locator("#selection").getAttribute("data-selected");
 
@@ -96,19 +96,6 @@ async function fingers() {
   await browser.screenshot(page, "phone");
   await end();
 }
-
-// The part of the map that is not under anything but the small map.
-const partSeen = (page) => page.evaluate(() => {
-  const box = document.getElementById("map").getBoundingClientRect();
-  let [seen, all] = [0, 0];
-  for (let y = box.top + 4; y < box.bottom; y += 8) {
-    for (let x = box.left + 4; x < box.right; x += 8) {
-      all++;
-      seen += document.elementFromPoint(x, y)?.closest("#map, #minimap-box") != null;
-    }
-  }
-  return seen / all;
-});
 
 // On a phone a sheet leaves most of the map: units are selected and ordered above it, with the orders' buttons below it.
 async function aSheetLeavesTheMap() {

@@ -211,6 +211,21 @@ export async function colourAt(page, cell) {
   }, cell);
 }
 
+/** The part of the map that is not under anything but the small map. */
+export function partSeen(page) {
+  return page.evaluate(() => {
+    const box = document.getElementById("map").getBoundingClientRect();
+    let [seen, all] = [0, 0];
+    for (let y = box.top + 4; y < box.bottom; y += 8) {
+      for (let x = box.left + 4; x < box.right; x += 8) {
+        all++;
+        seen += document.elementFromPoint(x, y)?.closest("#map, #minimap-box") != null;
+      }
+    }
+    return seen / all;
+  });
+}
+
 /** Clicks a cell of the map. */
 export async function clickCell(page, cell, options = {}) {
   const at = await page.evaluate((where) => window.fogmarch.map.pixelOfCell(where), cell);
